@@ -1,0 +1,238 @@
+"""The error tree, and the one place that composes message text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = [
+    "ArgumentRefused",
+    "BuildError",
+    "CacheError",
+    "CellError",
+    "CopyWarning",
+    "KitError",
+    "KitWarning",
+    "StaleDependencyWarning",
+    "StaleKernelError",
+    "argument_refused",
+    "clean_text",
+]
+
+# CSI and OSC sequences, then every other C0/C1 control except tab and newline.
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
+# Bidirectional overrides and isolates can make a message read differently from what it says
+# (CVE-2021-42574); zero-width characters hide in names.
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def clean_text(text: str) -> str:
+    """Text from outside (names, logs) without ANSI, bidi and control characters.
+
+    Examples
+    --------
+    >>> clean_text("\\x1b[31mred\\x1b[0m")
+    'red'
+    """
+    return _HIDDEN.sub("", _ANSI.sub("", text))
+
+
+class KitError(Exception):
+    """Base of every error that kit raises on purpose."""
+
+
+class KitWarning(UserWarning):
+    """Base of every warning that kit gives."""
+
+
+class CopyWarning(KitWarning):
+    """An argument did not fit the order that the kernel declares and was copied."""
+
+
+class StaleDependencyWarning(KitWarning):
+    """A kernel was built against a function that has since been redefined."""
+
+
+class _LocatedError(KitError):
+    """An error at a place in a cell; line 1 is the cell's first line, the magic line."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        source_line: str | None = None,
+        fix: str | None = None,
+        cell: str | None = None,
+    ) -> None:
+        self.message = clean_text(message)
+        self.line = line
+        self.column = column
+        self.source_line = None if source_line is None else clean_text(source_line)
+        self.fix = None if fix is None else clean_text(fix)
+        self.cell = cell
+        super().__init__(self._compose())
+
+    def _compose(self) -> str:
+        parts = [self._place() + self.message]
+        if self.source_line is not None:
+            parts.append(f"  {self.source_line}")
+            if self.column is not None:
+                # Tabs keep their width, so that the caret stands below its character.
+                lead = re.sub(r"[^\t]", " ", self.source_line[: self.column - 1])
+                parts.append(f"  {lead}^")
+        if self.fix:
+            parts.append("  fix: " + self.fix.replace("\n", "\n       "))
+        return "\n".join(parts)
+
+    def _place(self) -> str:
+        if self.line is None:
+            return ""
+        where = f"cell line {self.line}"
+        if self.column is not None:
+            where += f", column {self.column}"
+        if self.cell is not None:
+            where += f" of {self.cell}"
+        return where + ": "
+
+
+class CellError(_LocatedError):
+    """What the user wrote in a cell cannot become a kernel.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, without its place.
+    line, column : int or None
+        Place in the cell; the magic line is line 1 and the first column is 1.
+    source_line : str or None
+        The line itself.
+    fix : str or None
+        What to write instead.
+    cell : str or None
+        Which other cell `line` counts in; None is the cell that was run.
+    """
+
+
+class BuildError(_LocatedError):
+    """The toolchain failed on a cell.
+
+    Attributes
+    ----------
+    message, line, column, source_line, fix, cell
+        As in `CellError`, of the first error.
+    log : str
+        Everything that the toolchain printed.
+    others : tuple of str
+        The errors after the first, each in one line.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        source_line: str | None = None,
+        fix: str | None = None,
+        cell: str | None = None,
+        log: str = "",
+        others: Sequence[str] = (),
+    ) -> None:
+        self.log = clean_text(log)
+        self.others = tuple(clean_text(other) for other in others)
+        super().__init__(
+            message, line=line, column=column, source_line=source_line, fix=fix, cell=cell
+        )
+
+    def _compose(self) -> str:
+        text = super()._compose()
+        if self.others:
+            text += f"\n  ({len(self.others)} more in %kit_log)"
+        return text
+
+
+class CacheError(KitError):
+    """The artifact store cannot be used, or an entry in it cannot be trusted."""
+
+    def __init__(self, found: str, *, need: str, fix: str) -> None:
+        self.found, self.need, self.fix = clean_text(found), clean_text(need), clean_text(fix)
+        super().__init__(
+            f"artifact store refused\n  found: {self.found}\n  need:  {self.need}\n  fix:   {self.fix}"
+        )
+
+
+class StaleKernelError(KitError):
+    """A name whose last build failed was called; `.previous` on the stub is the build before."""
+
+
+class ArgumentRefused(KitError):
+    """An argument was refused before anything was copied; also a TypeError or a ValueError.
+
+    Attributes
+    ----------
+    kernel, argument : str
+        Which kernel, and which of its parameters.
+    found, need : str
+        What was passed, and what the kernel needs.
+    fix : str
+        Lines to paste.
+    """
+
+    def __init__(self, kernel: str, argument: str, *, found: str, need: str, fix: str) -> None:
+        self.kernel = clean_text(kernel)
+        self.argument = clean_text(argument)
+        self.found = clean_text(found)
+        self.need = clean_text(need)
+        self.fix = clean_text(fix)
+        super().__init__(self._compose())
+
+    def _compose(self) -> str:
+        fix = self.fix.replace("\n", "\n         ")
+        return (
+            f"{self.kernel}({self.argument}): argument refused\n"
+            f"  found: {self.found}\n"
+            f"  need:  {self.need}\n"
+            f"  fix:   {fix}"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process borders in dask and joblib; keyword-only arguments need help.
+        return _rebuild_refusal, (
+            isinstance(self, TypeError),
+            self.kernel,
+            self.argument,
+            self.found,
+            self.need,
+            self.fix,
+        )
+
+
+class _ArgumentTypeRefused(ArgumentRefused, TypeError):
+    """The argument has the wrong type, dtype or rank."""
+
+
+class _ArgumentValueRefused(ArgumentRefused, ValueError):
+    """The argument has the right type and a value or layout that cannot serve."""
+
+
+def argument_refused(
+    kind: type[TypeError] | type[ValueError],
+    kernel: str,
+    argument: str,
+    *,
+    found: str,
+    need: str,
+    fix: str,
+) -> ArgumentRefused:
+    """The refusal of one argument, which is also an instance of `kind`."""
+    cls = _ArgumentTypeRefused if issubclass(kind, TypeError) else _ArgumentValueRefused
+    return cls(kernel, argument, found=found, need=need, fix=fix)
+
+
+def _rebuild_refusal(
+    is_type_error: bool, kernel: str, argument: str, found: str, need: str, fix: str
+) -> ArgumentRefused:
+    kind = TypeError if is_type_error else ValueError
+    return argument_refused(kind, kernel, argument, found=found, need=need, fix=fix)
