@@ -1,0 +1,171 @@
+"""What every test session has: a store of its own, an empty working directory, a shuffled order.
+
+It lies at the root because the doctests in ``kit/`` and the tutorials need it too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+# ---- the session's environment --------------------------------------------------------------
+
+_scratch = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--order-seed",
+        type=int,
+        default=None,
+        help="seed of the order in which files and tests run (default: a new one, printed)",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the environment before anything is collected, for doctests and notebook processes too."""
+    scratch = tempfile.TemporaryDirectory(prefix="kit-tests-")
+    config.stash[_scratch] = scratch
+    root = Path(scratch.name)
+    for name in ("cache", "cwd", "hypothesis"):
+        (root / name).mkdir()
+    os.environ["KIT_CACHE_DIR"] = str(root / "cache")
+    os.environ["KIT_STABLE_OUTPUT"] = "1"
+    os.environ["KIT_PREWARM"] = "0"
+    os.environ.pop("KIT_TARGET", None)
+    # Off, a debugger that IPython's kernel loads would warn about frozen modules on every start.
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    os.environ.setdefault("MPLBACKEND", "agg")
+    # Jupyter's own default from version 6 on; unset, jupyter_core warns about its old paths.
+    os.environ.setdefault("JUPYTER_PLATFORM_DIRS", "1")
+    _configure_hypothesis(root / "hypothesis")
+    if config.option.order_seed is None:
+        # Workers of pytest-xdist get the controller's options, and so the same seed.
+        config.option.order_seed = random.SystemRandom().randrange(10**6)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    scratch = config.stash.get(_scratch, None)
+    if scratch is not None:
+        scratch.cleanup()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    seed = config.option.order_seed
+    return f"order seed: {seed} (the same order again: --order-seed={seed})"
+
+
+def _configure_hypothesis(storage: Path) -> None:
+    from hypothesis import settings
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(storage)
+    # The same examples on every run, so that CI fails only for what changed; `make fuzz` roams.
+    settings.register_profile("kit", deadline=None, database=None, derandomize=True)
+    cases = _fuzz_cases(default=20_000)
+    settings.register_profile("fuzz", deadline=None, database=None, max_examples=cases)
+    settings.load_profile("fuzz" if "KIT_FUZZ_CASES" in os.environ else "kit")
+
+
+# ---- any order ------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle files, and tests within files; the cells of a notebook keep their order."""
+    rng = random.Random(config.option.order_seed)
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    paths = sorted(files)
+    rng.shuffle(paths)
+    for path in paths:
+        if path.suffix != ".ipynb":
+            rng.shuffle(files[path])
+    items[:] = [item for path in paths for item in files[path]]
+    _skip_what_this_machine_lacks(items)
+
+
+# ---- what the machine has -------------------------------------------------------------------
+
+
+def gpu_missing() -> str | None:
+    """Why GPU tests cannot run here, or None."""
+    if not any(Path(node).exists() for node in ("/dev/nvidiactl", "/dev/dxg")):
+        return "no NVIDIA GPU on this machine"
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed (pip install '.[cuda]')"
+    runtime = importlib.import_module("cupy").cuda.runtime
+    try:
+        found = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        return f"no usable GPU: {error}"
+    return None if found else "CuPy finds no GPU"
+
+
+def chromium() -> str | None:
+    """The path of Debian's (or another) Chromium, or None."""
+    chosen = os.environ.get("KIT_CHROMIUM")
+    return chosen or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+def browser_missing() -> str | None:
+    """Why browser tests cannot run here, or None."""
+    for module in ("playwright", "jupyterlab"):
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is not installed (pip install '.[test,lab]')"
+    return None if chromium() else "no Chromium (apt-get install chromium)"
+
+
+def _skip_what_this_machine_lacks(items: list[pytest.Item]) -> None:
+    for marker, missing in (("gpu", gpu_missing), ("browser", browser_missing)):
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        reason = missing() if marked else None
+        if reason is not None:
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+# ---- fixtures -------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_in_the_working_directory(
+    request: pytest.FixtureRequest,
+) -> Iterator[None]:
+    """Run every test in an empty directory and fail the one that leaves something there."""
+    if request.node.path.suffix == ".ipynb":
+        yield
+        return
+    directory = Path(request.config.stash[_scratch].name) / "cwd"
+    os.chdir(directory)
+    try:
+        yield
+    finally:
+        os.chdir(request.config.rootpath)
+        left = sorted(path.name for path in directory.iterdir())
+        if left:
+            shutil.rmtree(directory)
+            directory.mkdir()
+    if left:
+        pytest.fail(f"left in the working directory: {', '.join(left)}")
+
+
+def _fuzz_cases(default: int) -> int:
+    return int(os.environ.get("KIT_FUZZ_CASES", default))
+
+
+@pytest.fixture
+def fuzz_cases() -> int:
+    """How many random cases a fuzz test tries: KIT_FUZZ_CASES, or 2000 in `make test`."""
+    return _fuzz_cases(default=2000)

@@ -1,0 +1,124 @@
+"""The repository's own promises: the files that name packages agree, and imports stay cheap."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+
+# The names that conda-forge has for packages called otherwise in pyproject.toml.
+CONDA_NAMES = {
+    "cupy-cuda12x": "cupy",
+    "matplotlib": "matplotlib-base",
+    "nvidia-cuda-cccl": "cuda-cccl",
+    "nvidia-cuda-nvrtc-cu12": "cuda-nvrtc",
+    "playwright": "playwright-python",
+}
+# conda-forge's CCCL is versioned with the toolkit; the environment's cuda-version decides.
+VERSIONED_OTHERWISE = {"cuda-cccl"}
+# What pip takes for granted: the language, the compilers, the toolkit's version, pip itself.
+CONDA_ONLY = {
+    "c-compiler",
+    "cuda-version",
+    "cxx-compiler",
+    "fortran-compiler",
+    "gcc",
+    "gfortran",
+    "gxx",
+    "pip",
+    "python",
+    "setuptools",
+}
+
+
+def split_requirement(text: str) -> tuple[str, str]:
+    """Name, without its extras, and version range of a requirement.
+
+    >>> split_requirement("pyright[nodejs]>=1.1")
+    ('pyright', '>=1.1')
+    """
+    match = re.fullmatch(r"([A-Za-z0-9._-]+?)(?:\[[^]]*\])?\s*([<>=!~].*)?", text)
+    assert match, text
+    return match[1].lower(), (match[2] or "").replace(" ", "")
+
+
+def conda_requirements(file: str) -> dict[str, str]:
+    lines = (ROOT / file).read_text(encoding="utf-8").partition("dependencies:")[2].splitlines()
+    return dict(split_requirement(line.strip()[2:]) for line in lines if line.startswith("  - "))
+
+
+def pip_requirements(*extras: str) -> dict[str, str]:
+    wanted = PROJECT["dependencies"] + [one for extra in extras for one in EXTRAS[extra]]
+    named = (split_requirement(one) for one in wanted)
+    return {CONDA_NAMES.get(name, name): versions for name, versions in named}
+
+
+@pytest.mark.parametrize(
+    ("file", "extras"),
+    [("environment.yml", ("lab", "test", "cuda")), ("environment-cpu.yml", ("lab", "test"))],
+)
+def test_conda_environments_name_what_pyproject_names(file: str, extras: tuple[str, ...]) -> None:
+    conda = conda_requirements(file)
+    pip = pip_requirements(*extras)
+    for name in VERSIONED_OTHERWISE & pip.keys():
+        pip[name] = conda.get(name, "not named")
+    assert {name: conda[name] for name in conda.keys() - CONDA_ONLY} == pip
+
+
+def test_conda_environments_have_the_compilers_and_the_python_of_pyproject() -> None:
+    for file in ("environment.yml", "environment-cpu.yml"):
+        conda = conda_requirements(file)
+        assert conda["python"] == PROJECT["requires-python"]
+        assert {"c-compiler", "cxx-compiler", "fortran-compiler", "gfortran"} <= conda.keys()
+
+
+def test_constraints_hold_names_and_versions_only() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    odd = [one for one in lines if not re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", one)]
+    assert odd == []
+    assert lines == sorted(set(lines))
+    assert "pyccel-kit" not in {one.partition("==")[0] for one in lines}
+
+
+def test_constraints_fix_every_package_that_pyproject_names() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    fixed = {one.partition("==")[0] for one in lines}
+    wanted = PROJECT["dependencies"] + [one for extra in EXTRAS.values() for one in extra]
+    assert {split_requirement(one)[0] for one in wanted} - fixed == set()
+
+
+def test_every_make_target_is_explained_by_make_help() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony
+    explained = set(re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE))
+    assert set(phony[1].split()) == explained
+    promised = {"setup", "demo", "test", "lab", "lint", "bench", "fuzz", "gpu-check", "constraints"}
+    assert promised <= explained
+
+
+def test_importing_kit_loads_no_toolchain_and_no_notebook_library() -> None:
+    heavy = {
+        "IPython",
+        "anywidget",
+        "cupy",
+        "filelock",
+        "importlib.metadata",
+        "ipywidgets",
+        "matplotlib",
+        "platformdirs",
+        "pyccel",
+    }
+    code = f"import kit, sys; print(sorted({heavy!r} & set(sys.modules)))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[]"
