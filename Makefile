@@ -44,7 +44,7 @@ format: setup ## let ruff rewrite what it can
 
 bench: ## measure against Numba, Cython, fortran-magic and C, into benchmarks/results/
 	@$(SETUP) bench
-	@$(RUN) -m benchmarks $(ARGS)
+	@$(RUN) -m benchmarks.run $(ARGS)
 
 fuzz: setup ## random arrays and calls, many more than make test tries (CASES=100000)
 	@KIT_FUZZ_CASES=$(CASES) $(RUN) -m pytest tests -m "fuzz or hypothesis" --timeout=0 -s $(ARGS)
