@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TypeVar
 
 from kit.terms import Language
 
 __all__ = ["BuildRecord"]
-
-V = TypeVar("V")
-
-
-def _empty() -> Mapping[str, V]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +51,9 @@ class BuildRecord:
     key: str = ""
     hit: bool = False
     reason: str = ""
-    seconds: Mapping[str, float] = field(default_factory=_empty)
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     log: str = ""
-    generated: Mapping[str, str] = field(default_factory=_empty)
+    generated: Mapping[str, str] = field(default_factory=dict[str, str])
     compiler: str = ""
     artifact_bytes: int = 0
     warnings: tuple[str, ...] = ()

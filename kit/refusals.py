@@ -1,0 +1,201 @@
+"""What to paste where an array is refused: a new array, or three lines that keep an output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from kit.signature import ArgumentType
+
+__all__ = ["CallText", "annotation_for", "array_fix", "describe_value", "is_masked"]
+
+NdArray = np.ndarray[Any, Any]
+
+# Element types that a Pyccel annotation can name (2.2.3: no unsigned integers, no float16).
+_ANNOTATED: Final = frozenset(
+    ("bool", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallText:
+    """The text of the call that is being planned, each argument under its parameter's name.
+
+    Parameters
+    ----------
+    kernel : str
+        Name of the kernel.
+    arguments : sequence of (str, bool)
+        Names of the parameters that are not left at their default, and whether each is passed by
+        keyword.
+    """
+
+    kernel: str
+    arguments: Sequence[tuple[str, bool]]
+
+    def replacing(self, name: str, replacement: str) -> str:
+        """The call with one argument replaced.
+
+        Examples
+        --------
+        >>> call = CallText(kernel="f", arguments=[("x", False), ("n", True)])
+        >>> call.replacing("x", "x_buffer")
+        'f(x_buffer, n=n)'
+        """
+        texts: list[str] = []
+        for one, by_keyword in self.arguments:
+            text = replacement if one == name else one
+            texts.append(f"{one}={text}" if by_keyword else text)
+        return f"{self.kernel}({', '.join(texts)})"
+
+
+def is_masked(value: NdArray) -> bool:
+    """Whether an array has masked elements."""
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def describe_value(value: object) -> str:
+    """What was passed, for the line "found".
+
+    Examples
+    --------
+    >>> describe_value(np.zeros((2, 3), dtype="int32")), describe_value([1, 2])
+    ('int32 array of shape (2, 3)', 'a list')
+    """
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        array = cast(NdArray, value)
+        kind = "" if type(array) is np.ndarray else f" ({type(array).__name__})"
+        return f"{array.dtype} array of shape {array.shape}{kind}"
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return f"the scalar {value!r}"
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def annotation_for(value: object, expected: ArgumentType) -> str | None:
+    """The annotation that would take `value` as it is, or None where there is none."""
+    if isinstance(value, np.ndarray):
+        array = cast(NdArray, value)
+        dtype, rank = array.dtype.name, array.ndim
+    elif isinstance(value, np.generic):
+        dtype, rank = value.dtype.name, 0
+    else:
+        return None
+    if dtype not in _ANNOTATED:
+        return None
+    if rank == 0:
+        return dtype
+    order = "(order=F)" if rank > 1 and expected.order == "F" else ""
+    return f"{dtype}[{','.join(':' * rank)}]{order}"
+
+
+def array_fix(
+    name: str, value: object, expected: ArgumentType, *, written: bool, call: CallText
+) -> str:
+    """Lines that make `value` an array that the kernel takes, without losing what it writes.
+
+    Parameters
+    ----------
+    name : str
+        The parameter, taken to be the caller's variable too.
+    value : object
+        What was passed.
+    expected : ArgumentType
+        The array that the kernel declares.
+    written : bool
+        Whether the kernel writes it: then a buffer is converted, passed and assigned back.
+    call : CallText
+        The call that is being made.
+    """
+    fresh = _fresh_array(name, value, expected)
+    back = _assign_back(name, value) if written else None
+    if back is None:
+        lines = [f"{name} = {fresh}"]
+    else:
+        buffer = f"{name}_buffer"
+        lines = [f"{buffer} = {fresh}", call.replacing(name, buffer), back]
+    annotation = annotation_for(value, expected)
+    if annotation is not None and annotation != expected.text:
+        lines.append(f"# or annotate {name}: '{annotation}'")
+    return "\n".join(lines)
+
+
+def _fresh_array(name: str, value: object, expected: ArgumentType) -> str:
+    order = f'order="{expected.order}"' if expected.rank > 1 else ""
+    dtype = f"np.{expected.dtype}"
+    if value is None:
+        shape = "(1,)" if expected.rank == 1 else f"({', '.join('1' * expected.rank)})"
+        return f"np.zeros({shape}, dtype={dtype}{', ' + order if order else ''})  # your shape"
+    if not isinstance(value, np.ndarray):
+        rank = _rank_of(value)
+        text = f"np.array({name}, dtype={dtype}{', ' + order if order else ''})"
+        return text if rank is None else text + _reshape(rank, expected.rank, f"np.shape({name})")
+    array = cast(NdArray, value)
+    text, same = _elements(name, array, np.dtype(expected.dtype))
+    if array.ndim != expected.rank:
+        shape = f"{name}.shape"
+        text += _reshape(array.ndim, expected.rank, shape)
+    if same:
+        return f"{text}.copy({order})"
+    return f"{text}.astype({dtype}{', ' + order if order else ''})"
+
+
+def _elements(name: str, array: NdArray, dtype: np.dtype[Any]) -> tuple[str, bool]:
+    """An expression for the elements alone, and whether their dtype is the right one."""
+    found = array.dtype
+    if is_masked(array):
+        text = f"{name}.filled({'np.nan' if found.kind in 'fc' else '0'})"
+    elif type(array) is np.ndarray or isinstance(array, np.memmap):
+        text = name
+    else:
+        text = f"np.asarray({name})"
+    if found.names:
+        fitting = [one for one in found.names if found[one].newbyteorder("=") == dtype]
+        field = (fitting or list(found.names))[0]
+        text, found = f'{text}["{field}"]', found[field]
+    if found.kind == "c" and dtype.kind != "c":
+        text, found = f"{text}.real", np.dtype(f"f{found.itemsize // 2}")
+    # Not `found == dtype`: long long equals int64 there, and another byte order must be converted.
+    return text, found == dtype and found.isnative
+
+
+def _reshape(found: int, need: int, shape: str) -> str:
+    if found == need:
+        return ""
+    if found < need:
+        return f".reshape(({', '.join('1' * (need - found))},) + {shape})"
+    if need == 1:
+        return ".reshape(-1)"
+    return f".reshape({shape}[:{need - 1}] + (-1,))"
+
+
+def _rank_of(value: object) -> int | None:
+    try:
+        return np.ndim(cast(Any, value))
+    except Exception:  # ragged lists, and whatever __array__ of a stranger raises
+        return None
+
+
+def _assign_back(name: str, value: object) -> str | None:
+    """The line that takes a buffer's elements back, or None where nothing can take them."""
+    buffer = f"{name}_buffer"
+    if isinstance(value, list):
+        return f"{name}[:] = {buffer}.tolist()"
+    if not isinstance(value, np.ndarray):
+        return None
+    array = cast(NdArray, value)
+    if not array.flags.writeable:
+        return None
+    back = f"{buffer}.reshape({name}.shape)"
+    if is_masked(array):
+        return f"np.copyto({name}.data, {back}, where=~np.ma.getmaskarray({name}))"
+    target = name if type(array) is np.ndarray else f"np.asarray({name})"
+    if array.dtype.names:
+        field = _elements("", array, np.dtype("float64"))[0].partition('"')[2].partition('"')[0]
+        return f'{target}["{field}"] = {back}'
+    return f"{target}[...] = {back}"
