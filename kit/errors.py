@@ -40,6 +40,11 @@ def clean_text(text: str) -> str:
 class KitError(Exception):
     """Base of every error that kit raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process borders in dask and joblib. The usual way calls the class with
+        # `args`, which is the composed text; here the text and the attributes go over as they are.
+        return _restore_error, (type(self), self.args), self.__dict__.copy()
+
 
 class KitWarning(UserWarning):
     """Base of every warning that kit gives."""
@@ -197,17 +202,6 @@ class ArgumentRefused(KitError):
             f"  fix:   {fix}"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions cross process borders in dask and joblib; keyword-only arguments need help.
-        return _rebuild_refusal, (
-            isinstance(self, TypeError),
-            self.kernel,
-            self.argument,
-            self.found,
-            self.need,
-            self.fix,
-        )
-
 
 class _ArgumentTypeRefused(ArgumentRefused, TypeError):
     """The argument has the wrong type, dtype or rank."""
@@ -231,8 +225,5 @@ def argument_refused(
     return cls(kernel, argument, found=found, need=need, fix=fix)
 
 
-def _rebuild_refusal(
-    is_type_error: bool, kernel: str, argument: str, found: str, need: str, fix: str
-) -> ArgumentRefused:
-    kind = TypeError if is_type_error else ValueError
-    return argument_refused(kind, kernel, argument, found=found, need=need, fix=fix)
+def _restore_error(cls: type[KitError], args: tuple[object, ...]) -> KitError:
+    return cls.__new__(cls, *args)
