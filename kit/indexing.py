@@ -139,11 +139,11 @@ def _divide(offset: int, axes: list[_PlacedAxis]) -> dict[int, int] | None:
     found: dict[int, int] = {}
     # Count from the lowest address: there, every term of the sum is positive.
     rest = offset - sum(last * stride for _, last, stride in axes if stride < 0)
+    if rest < 0:
+        return None
     for k, last, stride in axes:
         entry = min(rest // abs(stride), last)
         rest -= entry * abs(stride)
-        if rest < 0:
-            return None
         found[k] = entry if stride > 0 else last - entry
     return found if rest == 0 else None
 
@@ -172,7 +172,7 @@ def _candidates(rest: int, last: int, stride: int, low: int, high: int, divisor:
         rest, stride, low, high = -rest, -stride, -high, -low
     first = max(0, -((high - rest) // stride))
     last = min(last, (rest - low) // stride)
-    if divisor == 0:  # no axis remains: low == high == 0 already fixed the entry, up to a rest
+    if divisor == 0:  # no axis remains: low == high == 0 leaves at most the exact quotient
         return range(first, last + 1)
     common = gcd(stride, divisor)
     if rest % common:
