@@ -82,6 +82,10 @@ class CompileRequest:
         Directories where modules that the unit imports are looked for.
     scratch : str
         An existing, private, absolute directory; everything is written below it.
+    compilers : mapping of str to str
+        Language -> absolute path, as the cache key knows them; `compile_unit` fills it in.
+    environment : mapping of str to str
+        Variables that direct the compilers, as they are now; `compile_unit` fills it in.
     """
 
     source: str
@@ -92,6 +96,8 @@ class CompileRequest:
     debug: bool = False
     search_path: tuple[str, ...] = ()
     scratch: str
+    compilers: Mapping[str, str] = field(default_factory=dict[str, str])
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def to_json(self) -> dict[str, object]:
         """The request as plain JSON values.
@@ -104,7 +110,12 @@ class CompileRequest:
         """
         flags = None if self.flags is None else list(self.flags)
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
-        return plain | {"flags": flags, "search_path": list(self.search_path)}
+        return plain | {
+            "flags": flags,
+            "search_path": list(self.search_path),
+            "compilers": dict(self.compilers),
+            "environment": dict(self.environment),
+        }
 
     @classmethod
     def from_json(cls, value: object) -> CompileRequest:
@@ -123,6 +134,8 @@ class CompileRequest:
             debug=_flag(items["debug"], "debug"),
             search_path=_texts(items["search_path"], "search_path"),
             scratch=_text(items["scratch"], "scratch"),
+            compilers=_text_map(items["compilers"], "compilers"),
+            environment=_text_map(items["environment"], "environment"),
         )
 
 

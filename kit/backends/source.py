@@ -1,0 +1,74 @@
+"""Prepare a unit's text for Pyccel without moving anything: every line and column stays."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+__all__ = ["character_column", "without_keyword_only"]
+
+
+def without_keyword_only(source: str) -> str:
+    """Blank out the bare ``*`` of each parameter list.
+
+    Pyccel 2.2.3 compiles keyword-only parameters into functions that cannot be called: it hands
+    the renamed name to Python (``end`` becomes ``end_0001`` in Fortran), and with a default beside
+    one that has none, every call is a SystemError. kit passes arguments by position and binds
+    keywords itself, so the compiled function need not know.
+
+    Examples
+    --------
+    >>> without_keyword_only("def f(a: int, *, b: int): pass")
+    'def f(a: int,    b: int): pass'
+    """
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return source
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs and not node.args.vararg:
+            _blank_star(lines, node)
+    blanked = "".join(lines)
+    try:
+        ast.parse(blanked)
+    except SyntaxError:
+        # A parameter without a default now follows one with a default: leave that to Pyccel.
+        return source
+    return blanked
+
+
+def character_column(line: str, utf8_offset: int) -> int:
+    """The 1-based column of a character, from the 0-based byte offset that `ast` counts in.
+
+    Examples
+    --------
+    >>> character_column("é = x", 5)
+    5
+    """
+    return len(line.encode()[:utf8_offset].decode(errors="ignore")) + 1
+
+
+def _blank_star(lines: list[str], node: ast.FunctionDef) -> None:
+    """Replace ``*,`` before the first keyword-only parameter by spaces, in place."""
+    first = node.args.kwonlyargs[0]
+    number = first.lineno - 1
+    column = character_column(lines[number], first.col_offset) - 1
+    before = lines[number][:column]
+    while number >= node.lineno - 1:
+        # Right to left: what precedes the parameter is ``*``, ``,``, blanks and comments only.
+        code = re.sub(r"#.*", lambda match: " " * len(match[0]), before)
+        star = code.rfind("*")
+        if star >= 0:
+            comma = code.find(",", star)
+            row = lines[number]
+            row = row[:star] + " " + row[star + 1 :]
+            if comma >= 0:
+                row = row[:comma] + " " + row[comma + 1 :]
+            lines[number] = row
+            return
+        if "," in code:
+            # The comma stands on a line of its own after the star.
+            lines[number] = lines[number].replace(",", " ", 1)
+        number -= 1
+        before = lines[number]
