@@ -1,0 +1,1 @@
+"""Plain values as text and HTML; pure, and below everything that has records to show."""

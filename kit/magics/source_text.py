@@ -1,0 +1,72 @@
+"""Generated Fortran and C, as a notebook shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kit.errors import clean_text
+from kit.show.build_text import source_html
+from kit.terms import Language
+
+__all__ = ["SourceText", "choose_source"]
+
+_SUFFIXES: Mapping[Language, tuple[str, ...]] = {"fortran": (".f90",), "c": (".c", ".h")}
+# Pyccel 2.2.3 names what it generates for Python's side like this.
+_BINDING_MARKS = ("bind_c", "_wrapper")
+
+
+class SourceText:
+    """Generated source: highlighted in a notebook, plain elsewhere.
+
+    Parameters
+    ----------
+    text : str
+        The source.
+    language : {"fortran", "c"}
+        What it is written in.
+    """
+
+    def __init__(self, text: str, language: Language) -> None:
+        self.text = clean_text(text)
+        self.language: Language = language
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return source_html(self.text, _highlight(self.text, self.language))
+
+
+def choose_source(generated: Mapping[str, str], language: Language, *, everything: bool) -> str:
+    """The translation; with `everything` also what binds it to Python."""
+    chosen = {
+        name: text
+        for name, text in generated.items()
+        if everything
+        or (name.endswith(_SUFFIXES[language]) and not any(one in name for one in _BINDING_MARKS))
+    }
+    chosen = chosen or dict(generated)
+    if len(chosen) == 1:
+        return next(iter(chosen.values()))
+    mark = "!" if language == "fortran" else "//"
+    return "\n".join(f"{mark} --- {name}\n{text}" for name, text in chosen.items())
+
+
+def _highlight(text: str, language: Language) -> list[tuple[str, str]]:
+    """Colour and text of each token; the colours keep their contrast on white and on dark."""
+    from pygments import lex
+    from pygments.lexers import get_lexer_by_name
+    from pygments.token import Token
+
+    colours = (
+        (Token.Comment.Preproc, "#A85D99"),
+        (Token.Comment, "#0B8F74"),
+        (Token.Literal.String, "#D55E00"),
+        (Token.Literal.Number, "#D55E00"),
+        (Token.Keyword, "#1F83C6"),
+    )
+    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    return [
+        (next((colour for token, colour in colours if kind in token), ""), piece)
+        for kind, piece in lex(text, lexer)
+    ]

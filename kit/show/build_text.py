@@ -1,0 +1,163 @@
+"""What a build says about itself, as text, from plain values."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+from kit.errors import clean_text
+
+__all__ = [
+    "bytes_text",
+    "cache_table",
+    "detail_lines",
+    "kernel_line",
+    "source_html",
+    "summary_lines",
+]
+
+_SHOWN = 12
+"""Kernels that a summary names before it only counts them."""
+
+
+def kernel_line(
+    name: str,
+    parameters: Sequence[tuple[str, str]],
+    *,
+    language: str,
+    returns: str | None = None,
+) -> str:
+    """One kernel in one line: how it is called, and what it writes.
+
+    Parameters
+    ----------
+    name : str
+        The kernel.
+    parameters : sequence of (str, str)
+        Name and intent ("in", "inout", "out") of each parameter.
+    language : str
+        What it was compiled through.
+    returns : str or None
+        The return annotation.
+
+    Examples
+    --------
+    >>> kernel_line("slope", [("z", "in"), ("out", "inout")], language="fortran")
+    'slope(z, out): fortran, writes out'
+    """
+    parts = [language]
+    written = [one for one, intent in parameters if intent == "inout"]
+    overwritten = [one for one, intent in parameters if intent == "out"]
+    if written:
+        parts.append("writes " + " ".join(written))
+    if overwritten:
+        parts.append("overwrites " + " ".join(overwritten))
+    if returns not in (None, "None"):
+        parts.append(f"returns {returns}")
+    if len(parts) == 1:
+        parts.append("writes nothing")
+    return clean_text(f"{name}({', '.join(one for one, _ in parameters)}): {', '.join(parts)}")
+
+
+def summary_lines(kernels: Sequence[str], classes: Sequence[str], gone: Sequence[str]) -> list[str]:
+    """What a cell bound, and which names it no longer defines; the same for a hit and a build.
+
+    Parameters
+    ----------
+    kernels : sequence of str
+        A `kernel_line` for each kernel.
+    classes : sequence of str
+        Names of compiled classes.
+    gone : sequence of str
+        Names that an earlier version of the cell bound, now unbound.
+    """
+    lines = list(kernels[:_SHOWN])
+    if len(kernels) > _SHOWN:
+        lines.append(f"... and {len(kernels) - _SHOWN} more kernels")
+    lines += [clean_text(f"class {name}") for name in classes]
+    lines += [clean_text(f"{name}: unbound, the cell no longer defines it") for name in gone]
+    return lines
+
+
+def detail_lines(
+    *,
+    reason: str,
+    seconds: Mapping[str, float],
+    compiler: str,
+    flags: Sequence[str],
+    key: str,
+    artifact_bytes: int,
+    warnings: Sequence[str],
+    stable: bool,
+) -> list[str]:
+    """What ``-v`` adds; without whatever differs between two runs or machines when `stable`."""
+    lines = [f"  flags: {' '.join(flags) or 'none'}"]
+    if not stable:
+        stages = ", ".join(f"{name} {one:.2f} s" for name, one in seconds.items())
+        lines.append(f"  from: {reason}" + (f" ({stages})" if stages else ""))
+        lines.append(f"  compiler: {compiler}" if compiler else "  compiler: not recorded")
+        lines.append(f"  artifact: {bytes_text(artifact_bytes)}, key {key[:12]}")
+    lines += [f"  warning: {one}" for one in warnings]
+    return [clean_text(one) for one in lines]
+
+
+def cache_table(rows: Sequence[tuple[str, str, int]]) -> str:
+    """The store as a table.
+
+    Parameters
+    ----------
+    rows : sequence of (str, str, int)
+        Key, what was compiled, and size [bytes].
+
+    Examples
+    --------
+    >>> print(cache_table([("0123456789abcdef", "slope (fortran)", 20480)]))
+    key           size    kernels
+    0123456789ab  20 KiB  slope (fortran)
+    """
+    if not rows:
+        return "the store is empty"
+    sizes = [bytes_text(size) for _, _, size in rows]
+    width = max(4, *map(len, sizes))
+    lines = [f"{'key':<12}  {'size':<{width}}  kernels"]
+    lines += [
+        f"{key[:12]:<12}  {size:<{width}}  {clean_text(label)}"
+        for (key, label, _), size in zip(rows, sizes, strict=True)
+    ]
+    return "\n".join(lines)
+
+
+def bytes_text(size: int) -> str:
+    """A size for people.
+
+    Examples
+    --------
+    >>> bytes_text(0), bytes_text(1536), bytes_text(3 * 1024**3)
+    ('0 B', '1.5 KiB', '3 GiB')
+    """
+    value, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} {unit}" if value >= 10 or value == int(value) else f"{value:.1f} {unit}"
+
+
+def source_html(text: str, tokens: Sequence[tuple[str, str]] | None = None) -> str:
+    """Source text for a notebook, escaped; readable on light and dark backgrounds.
+
+    Parameters
+    ----------
+    text : str
+        The source.
+    tokens : sequence of (str, str), optional
+        CSS colour ("" for the surrounding one) and text of each piece, which together are `text`.
+    """
+    pieces = tokens if tokens is not None else [("", text)]
+    body = "".join(
+        f'<span style="color:{html.escape(colour)}">{html.escape(piece)}</span>'
+        if colour
+        else html.escape(piece)
+        for colour, piece in pieces
+    )
+    return f'<pre class="kit-source" style="white-space:pre;overflow-x:auto">{body}</pre>'

@@ -1,0 +1,116 @@
+"""What a build prints: short, the same every time, and harmless whatever the names are."""
+
+from __future__ import annotations
+
+from kit.magics.source_text import SourceText, choose_source
+from kit.show.build_text import (
+    bytes_text,
+    cache_table,
+    detail_lines,
+    kernel_line,
+    source_html,
+    summary_lines,
+)
+from kit.show.messages import error_text
+
+HOSTILE = "x\x1b[31m\u202ey"
+
+
+def details(*, stable: bool) -> list[str]:
+    return detail_lines(
+        reason="built",
+        seconds={"pyccel": 0.2},
+        compiler="GNU Fortran 13.2",
+        flags=("-O3",),
+        key="0123456789abcdef",
+        artifact_bytes=2048,
+        warnings=("unused z",),
+        stable=stable,
+    )
+
+
+def test_a_kernel_line_says_what_is_written_and_returned() -> None:
+    parameters = [("z", "in"), ("out", "inout"), ("tmp", "out"), ("n", "in")]
+    line = kernel_line("f", parameters, language="c", returns="float")
+    assert line == "f(z, out, tmp, n): c, writes out, overwrites tmp, returns float"
+    assert kernel_line("g", [], language="fortran") == "g(): fortran, writes nothing"
+    assert kernel_line("g", [], language="c", returns="None") == "g(): c, writes nothing"
+
+
+def test_a_summary_of_many_kernels_stays_short() -> None:
+    lines = summary_lines([f"k{n}" for n in range(30)], [], [])
+    assert len(lines) == 13
+    assert lines[-1] == "... and 18 more kernels"
+
+
+def test_a_summary_names_classes_and_what_is_gone() -> None:
+    assert summary_lines(["f(): c"], ["Point"], ["g"]) == [
+        "f(): c",
+        "class Point",
+        "g: unbound, the cell no longer defines it",
+    ]
+
+
+def test_stable_details_have_no_times_versions_or_keys() -> None:
+    assert details(stable=True) == ["  flags: -O3", "  warning: unused z"]
+    text = "\n".join(details(stable=False))
+    for piece in ("built", "pyccel 0.20 s", "GNU Fortran 13.2", "2 KiB", "0123456789ab"):
+        assert piece in text
+
+
+def test_text_from_outside_is_cleaned_everywhere() -> None:
+    texts = [
+        kernel_line(HOSTILE, [(HOSTILE, "in")], language="c"),
+        *summary_lines([], [HOSTILE], [HOSTILE]),
+        cache_table([("0" * 64, HOSTILE, 1)]),
+        error_text("E", HOSTILE, (HOSTILE,), colour=False),
+        repr(SourceText(HOSTILE, "c")),
+    ]
+    for text in texts:
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+def test_sizes_are_readable() -> None:
+    assert [bytes_text(one) for one in (0, 1023, 1024, 10_240, 5 * 1024**2)] == [
+        "0 B",
+        "1023 B",
+        "1 KiB",
+        "10 KiB",
+        "5 MiB",
+    ]
+
+
+def test_the_table_of_an_empty_store_says_so() -> None:
+    assert cache_table([]) == "the store is empty"
+
+
+def test_source_is_escaped_with_and_without_colours() -> None:
+    hostile = "<script>alert(1)</script>"
+    for page in (source_html(hostile), source_html(hostile, [("#123456", hostile)])):
+        assert "<script>" not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_highlighted_source_is_the_source() -> None:
+    import html
+    import re
+
+    text = "module m\n  ! <a comment> & more\n  integer :: i = 3\n  print *, 'text'\nend module m\n"
+    page = SourceText(text, "fortran")._repr_html_()
+    assert html.unescape(re.sub(r"<[^>]*>", "", page)) == text
+    assert "color:#" in page
+    assert "<style" not in page
+    assert repr(SourceText(text, "fortran")) == text
+
+
+def test_the_translation_is_shown_without_its_binding_unless_asked() -> None:
+    generated = {
+        "m.f90": "module m",
+        "bind_c_m.f90": "binding",
+        "m_wrapper.c": "wrapper",
+    }
+    assert choose_source(generated, "fortran", everything=False) == "module m"
+    everything = choose_source(generated, "fortran", everything=True)
+    assert all(text in everything for text in generated.values())
+    assert choose_source({"x_wrapper.c": "only"}, "fortran", everything=False) == "only"
