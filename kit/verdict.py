@@ -10,7 +10,7 @@ from kit.terms import Action
 if TYPE_CHECKING:
     from kit.layout import LayoutFacts
 
-__all__ = ["PASS", "Refusal", "Verdict", "refuse"]
+__all__ = ["PASS", "ErrorKind", "Refusal", "Verdict", "refuse"]
 
 ErrorKind = Literal["type", "value"]
 

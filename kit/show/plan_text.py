@@ -1,0 +1,105 @@
+"""A call plan as text and as an HTML table; takes plain mappings only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final
+
+from kit.errors import clean_text
+
+__all__ = ["bytes_text", "plan_html", "plan_text"]
+
+_COLUMNS: Final = ("argument", "intent", "declared", "passed", "action", "copies", "reason")
+
+
+def bytes_text(count: int) -> str:
+    """A number of bytes for people.
+
+    Examples
+    --------
+    >>> bytes_text(800), bytes_text(3 << 20)
+    ('800 B', '3.0 MiB')
+    """
+    size, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def plan_text(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> str:
+    """The plan as an aligned table, with the fix of the first refusal below it.
+
+    Parameters
+    ----------
+    kernel, target : str
+        What would run, and where.
+    rows : sequence of mapping
+        One per argument, with the keys argument, intent, declared, passed, action, bytes_in,
+        bytes_out, reason, need and fix.
+    """
+    cells = [[clean_text(text) for text in _cells(row)] for row in rows]
+    table = [list(_COLUMNS), *cells]
+    widths = [max(len(line[column]) for line in table) for column in range(len(_COLUMNS))]
+    lines = [clean_text(_headline(kernel, target, rows))]
+    lines += ["  " + _aligned(line, widths) for line in table]
+    refused = _first_refused(rows)
+    if refused is not None:
+        lines.append(clean_text(f"{refused['argument']} is refused"))
+        lines.append(clean_text(f"  need: {refused['need']}"))
+        lines.append(clean_text("  fix:  " + refused["fix"].replace("\n", "\n        ")))
+    return "\n".join(lines)
+
+
+def plan_html(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> str:
+    """The same as an HTML table; every text is escaped."""
+    head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_html(text)}</td>" for text in _cells(row)) + "</tr>"
+        for row in rows
+    )
+    refused = _first_refused(rows)
+    below = ""
+    if refused is not None:
+        below = (
+            f"<p><b>{_html(refused['argument'])}</b> is refused; need: {_html(refused['need'])}"
+            f"; fix:</p><pre>{_html(refused['fix'])}</pre>"
+        )
+    return (
+        f'<div class="kit-plan"><p>{_html(_headline(kernel, target, rows))}</p>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    )
+
+
+def _html(text: str) -> str:
+    return escape(clean_text(text))
+
+
+def _first_refused(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str] | None:
+    return next((row for row in rows if row["action"] == "REFUSE"), None)
+
+
+def _headline(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> str:
+    if _first_refused(rows) is not None:
+        return f"{kernel}: the call would be refused"
+    inward = sum(int(row["bytes_in"]) for row in rows)
+    outward = sum(int(row["bytes_out"]) for row in rows)
+    where = "on the host" if target == "host" else "uncompiled, in Python"
+    copies = "no copy"
+    if inward or outward:
+        copies = f"copies {bytes_text(inward)} in and {bytes_text(outward)} back"
+    return f"{kernel}: would run {where}, {copies}"
+
+
+def _cells(row: Mapping[str, str]) -> list[str]:
+    inward, outward = int(row["bytes_in"]), int(row["bytes_out"])
+    parts = [f"{bytes_text(inward)} in"] if inward else []
+    parts += [f"{bytes_text(outward)} back"] if outward else []
+    values = {**row, "copies": ", ".join(parts)}
+    return [values[name] for name in _COLUMNS]
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
