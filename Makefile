@@ -56,7 +56,7 @@ notebooks: setup ## run the tutorials again and keep their outputs
 	@$(RUN) tools/refresh_notebooks.py $(ARGS)
 
 constraints: ## write into constraints.txt the newest versions that fit pyproject.toml
-	@sh tools/constraints.sh
+	@$${PYTHON:-python3} tools/constraints.py
 
 clean: ## remove what was built here (not .venv)
 	@rm -rf build dist *.egg-info .ruff_cache .import_linter_cache .pytest_cache .hypothesis

@@ -37,14 +37,18 @@ is_done() { # stamp
     [ -f "$1" ] && [ "$(cat "$1")" = "$(fingerprint 2>/dev/null)" ]
 }
 
-apt_updated=
 apt_install() {
     say "installing $* with apt"
-    if [ -z "$apt_updated" ]; then
-        apt-get update -qq
-        apt_updated=yes
+    apt_log=$(mktemp)
+    if ! {
+        apt-get update -qq &&
+            DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+    } >"$apt_log" 2>&1 </dev/null; then
+        cat "$apt_log" >&2
+        rm -f "$apt_log"
+        stop "apt could not install $* (its message is above)."
     fi
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    rm -f "$apt_log"
 }
 
 conda_lines='    conda env create -f environment.yml       # a machine with an NVIDIA GPU

@@ -1,4 +1,4 @@
-"""The tutorials as they lie in git: executed, without widget state, naming no place on a machine."""
+"""The tutorials as they lie in git: executed, with no widget state and nothing of a machine."""
 
 from __future__ import annotations
 
