@@ -1,0 +1,217 @@
+"""What a kernel takes: its parameters, the types that each may have, and how a call binds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, cast
+
+from kit.terms import Intent, Order
+
+if TYPE_CHECKING:
+    import inspect
+
+__all__ = ["NO_DEFAULT", "ArgumentType", "Parameter", "Signature"]
+
+
+class _NoDefault:
+    """The type of `NO_DEFAULT`; one object, also after pickling."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NO_DEFAULT"
+
+    def __reduce__(self) -> str:
+        return "NO_DEFAULT"
+
+
+NO_DEFAULT: Final = _NoDefault()
+"""Stands in `Parameter.default` where the parameter has none (None is a possible default)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentType:
+    """One concrete type that a parameter may take.
+
+    Parameters
+    ----------
+    dtype : str
+        NumPy's name (`"float64"`, `"int64"`, `"bool"`, ...), `"str"`, or a class of the cell. Of a
+        list or tuple, the dtype of its elements where they are alike, otherwise `"object"`.
+    rank : int
+        Number of axes; 0 is a scalar.
+    order : {"C", "F"} or None
+        Which axis is fastest; None for rank 0, "C" for rank 1.
+    python_scalar : bool
+        Rank 0 and annotated `int`, `float`, `bool` or `complex` (not `np.int64`).
+    container : str or None
+        None for scalars, strings and arrays; `"list"`, `"tuple"`, `"set"`, `"dict"` or `"class"`.
+    text : str
+        The annotation in one canonical spelling, `"float64[:,:](order=F)"`.
+    """
+
+    dtype: str
+    rank: int
+    order: Order | None
+    python_scalar: bool = False
+    container: str | None = None
+    text: str
+
+    @property
+    def is_array(self) -> bool:
+        """Whether a NumPy array is expected."""
+        return self.rank > 0 and self.container is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of a kernel.
+
+    Parameters
+    ----------
+    name : str
+        As written in the cell.
+    types : tuple of ArgumentType
+        The alternatives of a union or TypeVar; usually one.
+    intent : {"in", "inout", "out"}
+        What the kernel does with it. "out" is declared by the user, never inferred.
+    final : bool
+        Whether the annotation says `Final`.
+    default : object
+        The default's value, or `NO_DEFAULT`.
+    keyword_only, positional_only : bool
+        How a call may name it.
+    annotation : str
+        As written in the cell.
+    line, column : int
+        Where it stands; both start at 1.
+    """
+
+    name: str
+    types: tuple[ArgumentType, ...]
+    intent: Intent = "in"
+    final: bool = False
+    default: object = NO_DEFAULT
+    keyword_only: bool = False
+    positional_only: bool = False
+    annotation: str
+    line: int
+    column: int
+
+    @property
+    def is_array(self) -> bool:
+        """Whether any of its types is an array."""
+        return any(one.is_array for one in self.types)
+
+    @property
+    def optional(self) -> bool:
+        """Whether None may be passed: Pyccel's rule is that the default says so."""
+        return self.default is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """The parameters of one function, read from its source.
+
+    Parameters
+    ----------
+    name : str
+        The function's name.
+    parameters : tuple of Parameter
+        In the order of the definition, which is the order in which the compiled function is called.
+    returns : str or None
+        The return annotation as written; None where there is none.
+    variants : tuple of tuple of ArgumentType
+        Every combination that is compiled, one type per parameter; usually one combination.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    returns: str | None = None
+    variants: tuple[tuple[ArgumentType, ...], ...]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the parameters that the kernel writes."""
+        return tuple(one.name for one in self.parameters if one.intent != "in")
+
+    def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, ...]:
+        """Values in parameter order, defaults filled in.
+
+        Raises
+        ------
+        TypeError
+            In Python's own words, where the arguments do not fit the parameters.
+        """
+        if not kwargs and len(args) == len(self.parameters) and not self._has_keyword_only():
+            return tuple(args)
+        return _bind(self, args, kwargs)
+
+    def _has_keyword_only(self) -> bool:
+        # Keyword-only parameters come last.
+        return bool(self.parameters) and self.parameters[-1].keyword_only
+
+    def to_inspect(self) -> inspect.Signature:
+        """The same as an `inspect.Signature` with annotations, for `__signature__`."""
+        import inspect
+
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    one.name,
+                    inspect.Parameter.KEYWORD_ONLY
+                    if one.keyword_only
+                    else inspect.Parameter.POSITIONAL_ONLY
+                    if one.positional_only
+                    else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=inspect.Parameter.empty if one.default is NO_DEFAULT else one.default,
+                    annotation=" | ".join(dict.fromkeys(kind.text for kind in one.types)),
+                )
+                for one in self.parameters
+            ],
+            return_annotation=inspect.Signature.empty if self.returns is None else self.returns,
+        )
+
+
+_OMITTED: Final = object()
+
+
+def _bind(
+    signature: Signature, args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[object, ...]:
+    binder = _binder(
+        signature.name,
+        tuple(
+            (one.name, one.positional_only, one.keyword_only, one.default is not NO_DEFAULT)
+            for one in signature.parameters
+        ),
+    )
+    bound = binder(*args, **kwargs)
+    if _OMITTED not in bound:
+        return bound
+    return tuple(
+        one.default if value is _OMITTED else value
+        for one, value in zip(signature.parameters, bound, strict=True)
+    )
+
+
+@lru_cache(maxsize=256)
+def _binder(
+    name: str, parameters: tuple[tuple[str, bool, bool, bool], ...]
+) -> Callable[..., tuple[object, ...]]:
+    """A function of these parameters that returns them: Python itself then finds every fault."""
+    pieces: list[str] = []
+    for index, (one, positional_only, keyword_only, has_default) in enumerate(parameters):
+        if keyword_only and not (index and parameters[index - 1][2]):
+            pieces.append("*")
+        pieces.append(f"{one}=omitted" if has_default else one)
+        following = parameters[index + 1] if index + 1 < len(parameters) else None
+        if positional_only and not (following and following[1]):
+            pieces.append("/")
+    result = "".join(f"{one}, " for one, *_ in parameters)
+    namespace: dict[str, object] = {"omitted": _OMITTED}
+    # Every piece is an identifier that ast.parse has accepted.
+    exec(f"def {name}({', '.join(pieces)}): return ({result})", namespace)
+    return cast("Callable[..., tuple[object, ...]]", namespace[name])
