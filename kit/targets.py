@@ -6,19 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
 from typing import Final, cast, get_args
 
 from kit.errors import KitError
 from kit.terms import Target
 
-__all__ = ["chosen_target", "is_target_chosen", "use_target"]
+__all__ = ["CHOICES", "chosen_target", "use_target"]
 
 _chosen: ContextVar[Target | None] = ContextVar("kit_target", default=None)
-_lock: Final = Lock()
-# Counts the blocks that are open anywhere, and 1 for KIT_TARGET: a call then need not ask the
-# context variable (30 ns) as long as nobody has chosen.
-_open_choices = 0
+CHOICES: Final[list[str]] = []
+"""Choices in force anywhere in the process. While it is empty nobody has chosen, and a call need
+not ask the context variable (30 ns)."""
 
 
 def _checked(name: str, where: str) -> Target:
@@ -26,11 +24,6 @@ def _checked(name: str, where: str) -> Target:
         names = ", ".join(get_args(Target))
         raise KitError(f"{where}: no target {name!r}; use one of {names}")
     return cast(Target, name)
-
-
-def is_target_chosen() -> bool:
-    """Whether some block or KIT_TARGET may have chosen a target; cheap."""
-    return _open_choices > 0
 
 
 def chosen_target() -> Target | None:
@@ -62,18 +55,15 @@ def use_target(name: Target) -> Iterator[None]:
     ...     chosen_target()
     'python'
     """
-    global _open_choices
     token = _chosen.set(_checked(name, "use_target"))
-    with _lock:
-        _open_choices += 1
+    CHOICES.append(name)
     try:
         yield
     finally:
-        with _lock:
-            _open_choices -= 1
+        CHOICES.remove(name)
         _chosen.reset(token)
 
 
 _ENVIRONMENT: Final = os.environ.get("KIT_TARGET", "")
 if _ENVIRONMENT:
-    _open_choices = 1
+    CHOICES.append(_ENVIRONMENT)

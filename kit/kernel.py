@@ -1,0 +1,402 @@
+"""Story 2: a call runs. Guard, or bind -> facts -> plan -> run -> write back.
+
+`PyccelKernel` is one callable for every host array: it checks each argument against its own
+signature, copies only what must be copied, and writes declared outputs back. Read `__call__`, then
+`_call_slowly`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import numpy as np
+
+from kit.declared import declare_signature, language_of
+from kit.describe import describe_kernel, describe_stub
+from kit.errors import CopyWarning, KitError, StaleKernelError
+from kit.guard import NOT_FAST, make_fast_call
+from kit.keywords import keyword_names
+from kit.plan import ArgumentPlan, CallPlan, plan_call
+from kit.provenance import CacheInfo, KernelBuild
+from kit.signature import Signature
+from kit.targets import CHOICES, chosen_target
+from kit.terms import Language, Policy, Target
+from kit.trace import BuildRecord
+from kit.transfer import copy_snapshot, prepare_argument, write_back
+
+if TYPE_CHECKING:
+    import inspect
+
+__all__ = ["CacheInfo", "KernelBuild", "PyccelKernel", "StaleKernel"]
+
+Function = Callable[..., Any]
+
+
+class PyccelKernel:
+    """One compiled function for every host array.
+
+    A call either gives the kernel the right values in the order and dtype that it declares and
+    fills its outputs, or is refused before anything was copied. Arguments that already fit are
+    passed as they are.
+
+    Parameters
+    ----------
+    function : callable
+        The compiled function.
+    outputs : sequence of str, optional
+        Parameters that it writes; by default what the signature says.
+    overwrites : sequence of str
+        Outputs that it overwrites entirely, which then need not be copied in.
+    signature : Signature or str
+        What it takes; a str is the source of its definition, ``"def f(x: 'float64[:]'): ..."``.
+        Where the body is only ``...``, every array that is not `Final` counts as written, unless
+        `outputs` names them.
+    device : object
+        Not supported by this version.
+    object_modules : sequence of str
+        Prefixes of modules whose objects hold arrays; kept for later versions.
+    policy : {"copy", "warn", "strict"}
+        What happens where an argument must be copied: silently, with one `CopyWarning` for each
+        parameter, or a refusal.
+    build : KernelBuild, optional
+        Given by `kit.build`.
+
+    Raises
+    ------
+    TypeError
+        If there is no signature: a compiled function exposes none.
+
+    Notes
+    -----
+    Overlap: inputs are read as they were when the call began. Lists, tuples, sets, dictionaries
+    and objects of classes are passed on as they are, and Pyccel checks them. Kernels can be
+    called from several threads; the compiled function holds the GIL.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        *,
+        outputs: Sequence[str] | None = None,
+        overwrites: Sequence[str] = (),
+        signature: Signature | str | None = None,
+        device: object = None,
+        object_modules: Sequence[str] = (),
+        policy: Policy = "warn",
+        build: KernelBuild | None = None,
+    ) -> None:
+        if device is not None:
+            raise KitError("PyccelKernel: device= needs %%cuda_kernel, which comes later")
+        if policy not in ("copy", "warn", "strict"):
+            raise ValueError(f"policy must be 'copy', 'warn' or 'strict', not {policy!r}")
+        self._signature = declare_signature(function, signature, outputs, overwrites)
+        self._function = function
+        self._policy: Policy = policy
+        self._build = build
+        self._language: Language = build.language if build is not None else language_of(function)
+        self._keywords = keyword_names(
+            function, self._signature, {} if build is None else build.record.generated
+        )
+        self._python_function: Function | None = None
+        self._warned: set[str] = set()
+        self.previous: PyccelKernel | None = None
+        self.object_modules = tuple(object_modules)
+        self.__name__ = self.__qualname__ = self._signature.name
+        self.__doc__ = build.doc if build is not None else function.__doc__
+        self._fast: Function = (
+            make_fast_call(self._signature, self._language, function, self._keywords) or _not_fast
+        )
+
+    # ---- a call -----------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the kernel; `kit.use_target` and KIT_TARGET choose where."""
+        if CHOICES:
+            return self._call_slowly(args, kwargs, self._resolve_target(chosen_target()))
+        result = self._fast(*args, **kwargs)
+        if result is not NOT_FAST:
+            return result
+        return self._call_slowly(args, kwargs, "host")
+
+    def host(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the compiled function, whatever target is chosen."""
+        result = self._fast(*args, **kwargs)
+        return self._call_slowly(args, kwargs, "host") if result is NOT_FAST else result
+
+    def python(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the cell's own Python, uncompiled: breakpoints and exceptions work.
+
+        The same arguments are refused as by the compiled function, scalars are converted alike
+        and inputs that share elements with an output are snapshot alike, so that results agree;
+        other arrays are used as they are, without a copy. Where the cell raises, outputs keep
+        what it wrote until then.
+        """
+        return self._call_slowly(args, kwargs, "python")
+
+    def plan(self, *args: Any, **kwargs: Any) -> CallPlan:
+        """What a call with these arguments would do; nothing is copied or run."""
+        return self._plan(self._signature.bind(args, kwargs))
+
+    def _plan(self, values: Sequence[object]) -> CallPlan:
+        return plan_call(
+            self.__name__,
+            self._signature,
+            values,
+            policy=self._policy,
+            language=self._language,
+            uncompiled=self._build is not None and self._build.load_python is not None,
+        )
+
+    def _call_slowly(
+        self, args: Sequence[object], kwargs: Mapping[str, object], target: Target
+    ) -> Any:
+        values = self._signature.bind(args, kwargs)
+        plan = self._plan(values)
+        refusal = plan.refusal()
+        if refusal is not None:
+            raise refusal
+        if target == "python" or plan.target == "python":
+            return self._run_python(plan, values)
+        self._warn_of_copies(plan)
+        prepared = [
+            prepare_argument(value, one) for value, one in zip(values, plan.arguments, strict=True)
+        ]
+        result = self._run_host(prepared)
+        for value, buffer, one in zip(values, prepared, plan.arguments, strict=True):
+            if one.action == "COPY" and one.written:
+                write_back(_array(value), _array(buffer))
+        return result
+
+    def _run_host(self, prepared: Sequence[object]) -> Any:
+        if not self._keywords:
+            return self._function(*prepared)
+        positional: list[object] = []
+        named: dict[str, object] = {}
+        for parameter, value in zip(self._signature.parameters, prepared, strict=True):
+            if parameter.keyword_only:
+                named[self._keywords[parameter.name]] = value
+            else:
+                positional.append(value)
+        return self._function(*positional, **named)
+
+    def _run_python(self, plan: CallPlan, values: Sequence[object]) -> Any:
+        prepared = [
+            _for_python(value, one) for value, one in zip(values, plan.arguments, strict=True)
+        ]
+        positional: list[object] = []
+        named: dict[str, object] = {}
+        for parameter, value in zip(self._signature.parameters, prepared, strict=True):
+            if parameter.keyword_only:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        return self._load_python()(*positional, **named)
+
+    def _load_python(self) -> Function:
+        if self._python_function is None:
+            load = None if self._build is None else self._build.load_python
+            if load is None:
+                raise KitError(
+                    f"{self.__name__} has no Python source: it wraps a compiled function; "
+                    "compile the source with kit.pyccel_kernel to have the target 'python'"
+                )
+            self._python_function = load()
+        return self._python_function
+
+    def _resolve_target(self, chosen: Target | None) -> Target:
+        if chosen == "python":
+            return "python"
+        if chosen == "device":
+            raise KitError(
+                f"{self.__name__} has no device build; call {self.__name__}.host(...), "
+                "or leave the block of kit.use_target('device')"
+            )
+        return "host"  # also under "emulator", which only CUDA cells have
+
+    def _warn_of_copies(self, plan: CallPlan) -> None:
+        if self._policy != "warn":
+            return
+        for one in plan.arguments:
+            name = one.parameter.name
+            if one.action != "COPY" or name in self._warned:
+                continue
+            # 1 is this line, 2 _call_slowly, 3 __call__ or host, 4 the caller's line.
+            warnings.warn(_copy_text(self.__name__, one), CopyWarning, stacklevel=4)
+            # Afterwards, so that a warning that a filter made an error comes again.
+            self._warned.add(name)
+
+    # ---- what it is -------------------------------------------------------------------------
+
+    @property
+    def signature(self) -> Signature:
+        """Parameters, types and intents."""
+        return self._signature
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return self._signature.to_inspect()
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the parameters that the kernel writes."""
+        return self._signature.outputs
+
+    @property
+    def language(self) -> Language:
+        """What Pyccel translated it to."""
+        return self._language
+
+    @property
+    def policy(self) -> Policy:
+        """What happens where an argument must be copied."""
+        return self._policy
+
+    @property
+    def compiled(self) -> Function:
+        """The bare compiled function, without any check."""
+        return self._function
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Where it can run."""
+        has_python = self._build is not None and self._build.load_python is not None
+        return ("python", "host") if has_python else ("host",)
+
+    @property
+    def source(self) -> str:
+        """Text of the function; empty where only its compiled form is known."""
+        return "" if self._build is None else self._build.function_source
+
+    @property
+    def cell_source(self) -> str:
+        """Text of the cell that it came from; empty where there is none."""
+        return "" if self._build is None else self._build.cell_source
+
+    @property
+    def log(self) -> str:
+        """Everything that the toolchain printed."""
+        return "" if self._build is None else self._build.record.log
+
+    @property
+    def build(self) -> BuildRecord | None:
+        """How it was built; None for a function that kit did not compile."""
+        return None if self._build is None else self._build.record
+
+    def cache_info(self) -> CacheInfo:
+        """Whether the artifact was there already, why, and its key."""
+        record = self.build
+        if record is None:
+            return CacheInfo(hit=False, reason="not compiled by kit", key="")
+        return CacheInfo(hit=record.hit, reason=record.reason, key=record.key)
+
+    def stub(self) -> str:
+        """Text of a ``.pyi`` file that declares the kernel for type checkers."""
+        return describe_stub(self._signature, self.__doc__)
+
+    def __repr__(self) -> str:
+        record = self.build
+        # Keys differ from machine to machine, and committed notebooks must not.
+        stable = os.environ.get("KIT_STABLE_OUTPUT") == "1"
+        facts = {
+            "language": self._language,
+            "writes": ", ".join(self.outputs) or "nothing",
+            "targets": ", ".join(self.targets),
+            "policy": self._policy,
+            "build": "" if record is None or stable else f"{record.key[:12]} ({record.reason})",
+        }
+        return describe_kernel(self._signature, facts)
+
+    # ---- equality and pickling, by source and options ----------------------------------------
+
+    def _identity(self) -> tuple[object, ...]:
+        if self._build is not None and self._build.identity:
+            return (self.__name__, self._policy, *self._build.identity)
+        return (self._function, self._policy, self._signature.outputs)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PyccelKernel):
+            return NotImplemented
+        return self is other or self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __copy__(self) -> PyccelKernel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> PyccelKernel:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        build = self._build
+        if build is not None and build.rebuild is not None:
+            return build.rebuild, (build.unit, self.__name__, dict(build.options))
+        return _wrap_again, (self._function, self._signature, self._policy, self.object_modules)
+
+
+class StaleKernel:
+    """Stands in for a name whose last build failed: calling it raises.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    previous : PyccelKernel or None
+        The build before the one that failed.
+    reason : str
+        Why it failed.
+    """
+
+    def __init__(
+        self, name: str, *, previous: PyccelKernel | None = None, reason: str = ""
+    ) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.previous = previous
+        self.reason = reason
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        """Raise StaleKernelError."""
+        raise StaleKernelError(self._text())
+
+    def _text(self) -> str:
+        first = self.reason.strip().partition("\n")[0]
+        text = f"{self.__name__}: its last build failed" + (f": {first}" if first else "")
+        if self.previous is not None:
+            text += f"\n  the build before still works: {self.__name__}.previous(...)"
+        return text + "\n  fix: repair the cell and run it again"
+
+    def __repr__(self) -> str:
+        return f"<StaleKernel {self._text()}>"
+
+
+def _not_fast(*args: object, **kwargs: object) -> object:
+    return NOT_FAST
+
+
+def _array(value: object) -> np.ndarray[Any, Any]:
+    return cast("np.ndarray[Any, Any]", value)  # the plan says COPY for nothing else
+
+
+def _for_python(value: object, plan: ArgumentPlan) -> object:
+    if plan.action == "CONVERT":
+        return prepare_argument(value, plan)
+    return copy_snapshot(_array(value)) if plan.shares_with is not None else value
+
+
+def _copy_text(kernel: str, one: ArgumentPlan) -> str:
+    back = " and back" if one.bytes_out else ""
+    return (
+        f"{kernel}({one.parameter.name}): copied in{back}, because {one.reason}; "
+        "policy='copy' copies silently, 'strict' refuses (said once per argument)"
+    )
+
+
+def _wrap_again(
+    function: Function, signature: Signature, policy: Policy, object_modules: Iterable[str]
+) -> PyccelKernel:
+    return PyccelKernel(
+        function, signature=signature, policy=policy, object_modules=tuple(object_modules)
+    )

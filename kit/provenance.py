@@ -1,0 +1,69 @@
+"""Where a kernel came from, and how to get it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kit.terms import Language
+from kit.trace import BuildRecord
+
+__all__ = ["CacheInfo", "KernelBuild"]
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheInfo:
+    """Whether a kernel's artifact was there already.
+
+    Parameters
+    ----------
+    hit : bool
+        Whether nothing had to be compiled.
+    reason : str
+        Where it came from, or why it was built.
+    key : str
+        Digest of everything that it depends on.
+    """
+
+    hit: bool
+    reason: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelBuild:
+    """Where a kernel came from, and how to get it again.
+
+    Parameters
+    ----------
+    record : BuildRecord
+        Of the build.
+    cell_source, unit, function_source : str
+        Text of the cell, of all that was compiled, and of the function alone.
+    language : {"fortran", "c"}
+        What Pyccel translated to.
+    options : mapping
+        The options of the build, plain and picklable.
+    load_python : callable
+        Gives the same function uncompiled; called when it is first needed.
+    rebuild : callable or None
+        A function at module level: ``rebuild(unit, name, options)`` gives an equal kernel.
+    identity : tuple
+        Kernels with equal ones are equal.
+    doc : str or None
+        The function's documentation.
+    """
+
+    record: BuildRecord
+    cell_source: str
+    unit: str
+    function_source: str
+    language: Language
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    load_python: Callable[[], Function] | None = None
+    rebuild: Callable[[str, str, Mapping[str, Any]], object] | None = None
+    identity: tuple[object, ...] = ()
+    doc: str | None = None
