@@ -22,7 +22,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -222,7 +222,7 @@ def _build(
 
 
 @contextlib.contextmanager
-def _printing_to(log: Path):
+def _printing_to(log: Path) -> Generator[None]:
     """Send what this process and its children print to a file."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -14,7 +14,7 @@ from kit.backends.protocol import Diagnostic, Severity
 from kit.backends.source import character_column
 from kit.errors import clean_text
 
-__all__ = ["from_compiler", "from_crash", "from_pyccel"]
+__all__ = ["from_compiler", "from_crash", "from_pyccel", "from_python"]
 
 _STAGES = {
     "syntactic": "syntax",
@@ -25,6 +25,9 @@ _STAGES = {
     "buildgen": "compile",
     None: "start",
 }
+
+# What Pyccel tells users to do about its own restrictions is nothing that helps with the cell.
+_REQUEST = re.compile(r"\s*Please (?:create an issue|check that your code).*", re.DOTALL)
 
 # gfortran puts the message behind a quotation of the line; gcc writes it beside the place.
 _GFORTRAN = re.compile(
@@ -37,8 +40,31 @@ _GCC = re.compile(
 )
 
 
+def from_python(source: str) -> list[Diagnostic]:
+    """What Python's own parser has against the unit: at most one thing."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        return [
+            Diagnostic(
+                severity="fatal",
+                stage="syntax",
+                message=error.msg,
+                line=error.lineno or None,
+                column=error.offset or None,
+            )
+        ]
+    except ValueError as error:  # null bytes
+        return [Diagnostic(severity="fatal", stage="syntax", message=str(error))]
+    return []
+
+
 def from_pyccel(
-    reported: Mapping[Any, Iterable[Any]], *, unit: Path, source: str
+    reported: Mapping[Any, Iterable[Any]],
+    *,
+    unit: Path,
+    source: str,
+    cause: BaseException | None = None,
 ) -> list[Diagnostic]:
     """Convert Pyccel's `Errors().error_info_map`, errors before warnings.
 
@@ -50,10 +76,14 @@ def from_pyccel(
         The file that stands for `source`; what is said about others names them.
     source : str
         Text of the unit.
+    cause : BaseException or None
+        What Pyccel was handling when it gave up; it reports its own faults without saying so.
     """
     lines = source.splitlines()
     converted = [
-        _from_record(record, unit, lines) for records in reported.values() for record in records
+        _from_record(record, unit, lines, cause)
+        for records in reported.values()
+        for record in records
     ]
     return sorted(converted, key=lambda one: one.severity == "warning")
 
@@ -74,7 +104,7 @@ def from_compiler(output: str, *, generated: Mapping[str, str], source: str) -> 
         Text of the unit.
     """
     matches = [*_GFORTRAN.finditer(output), *_GCC.finditer(output)]
-    converted: list[Diagnostic] = []
+    converted: dict[Diagnostic, None] = {}  # one declaration gives the same error many times
     for match in sorted(matches, key=lambda one: one.start()):
         name, number = Path(match["file"]).name, int(match["line"])
         text = generated.get(name, "").splitlines()
@@ -82,17 +112,15 @@ def from_compiler(output: str, *, generated: Mapping[str, str], source: str) -> 
         line = _trace_line(text, number, source)
         message = match["text"].replace(" at (1)", "").rstrip(".")
         message = f"the compiler refused the generated code: {message}"
-        if statement:
-            message += f" ({name} line {number}: {statement})"
-        converted.append(Diagnostic(severity="error", stage="compile", message=message, line=line))
-    if not converted:
-        told = clean_text(output).strip().splitlines() or ["it said nothing"]
-        # The linker's last line only counts its errors.
-        message = next((line for line in told if "error" in line or "undefined" in line), told[0])
-        converted = [
-            Diagnostic(severity="fatal", stage="compile", message=f"the compiler failed: {message}")
-        ]
-    return converted
+        message += f" ({name} line {number}{': ' if statement else ''}{statement})"
+        converted[Diagnostic(severity="error", stage="compile", message=message, line=line)] = None
+    if converted:
+        return list(converted)
+    told = clean_text(output).strip().splitlines() or ["it said nothing"]
+    # The linker's first and last lines only say where and how many.
+    telling = (line for line in told if "error" in line or "undefined" in line)
+    message = f"the compiler failed: {next(telling, told[0])}"
+    return [Diagnostic(severity="fatal", stage="compile", message=message)]
 
 
 def from_crash(error: BaseException, *, stage: str | None, source: str) -> Diagnostic:
@@ -108,20 +136,25 @@ def from_crash(error: BaseException, *, stage: str | None, source: str) -> Diagn
     )
 
 
-def _from_record(record: Any, unit: Path, lines: Sequence[str]) -> Diagnostic:
+def _from_record(
+    record: Any, unit: Path, lines: Sequence[str], cause: BaseException | None
+) -> Diagnostic:
     severity: Severity = record.severity if record.severity in ("warning", "fatal") else "error"
-    message = clean_text(str(record.message)).strip()
+    message = _message(clean_text(str(record.message)).strip(), cause)
+    symbol = None if record.symbol is None else clean_text(str(record.symbol))
     line, column = _number(record.line), _number(record.column)
     about = str(record.filename or "")
     if about and Path(about).name != unit.name:
         message = f"{Path(about).name}{'' if line is None else f' line {line}'}: {message}"
         line = None
-    if line is None or not 1 <= line <= len(lines):
+    elif line is None:
+        line = _import_line(symbol, lines)
+    # Some records carry the place of a node that Pyccel made up: line 1 of an empty line.
+    if line is None or not 1 <= line <= len(lines) or not lines[line - 1].strip():
         line = column = None
     elif column is not None:
         # Pyccel hands on ast's col_offset: bytes of UTF-8, counted from 0.
         column = min(character_column(lines[line - 1], column), len(lines[line - 1]) + 1)
-    symbol = None if record.symbol is None else clean_text(str(record.symbol))
     return Diagnostic(
         severity=severity,
         stage=_STAGES.get(record.stage, "start"),
@@ -130,6 +163,25 @@ def _from_record(record: Any, unit: Path, lines: Sequence[str]) -> Diagnostic:
         column=column,
         symbol=symbol or None,
     )
+
+
+def _message(told: str, cause: BaseException | None) -> str:
+    if "[INTERNAL ERROR]" not in told:
+        return _REQUEST.sub("", told) or told
+    if type(cause).__name__ == "TextXSyntaxError":
+        return f"the pragma cannot be read: {getattr(cause, 'message', cause)}"
+    said = "" if cause is None else ": " + traceback.format_exception_only(cause)[-1].strip()
+    return clean_text(f"Pyccel itself failed on this line, which is a fault of Pyccel{said}")
+
+
+def _import_line(symbol: str | None, lines: Sequence[str]) -> int | None:
+    """The line that imports what a record without a place is about."""
+    name = re.escape((symbol or "").split(" ")[0].split(",")[0])
+    if name:
+        for number, text in enumerate(lines, 1):
+            if re.match(rf"\s*(?:from|import)\s.*?(?<![\w.]){name}(?![\w.])", text):
+                return number
+    return None
 
 
 def _number(value: object) -> int | None:
@@ -188,7 +240,7 @@ def _function_span(generated: Sequence[str], number: int, source: str) -> tuple[
     for text in reversed(generated[:number]):
         match = re.search(r"\b(?:subroutine|function)\s+(\w+)|^\w[\w *]*\b\w+__(\w+)\(", text)
         if match and not text.lstrip().startswith("end"):
-            return spans.get((match[1] or match[2]).lower(), everything)
+            return spans.get((match[1] or match[2]).lower().removesuffix("_wrapper"), everything)
     return everything
 
 

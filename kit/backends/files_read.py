@@ -17,7 +17,7 @@ _SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/proc", "/sys", "/usr")
 
 
 class FilesRead:
-    """Notes the files that this process opens for reading inside the ``with`` block.
+    """Notes the Python files and stubs that this process opens for reading in the ``with`` block.
 
     Files of Python, of installed packages, of kit and of the system are left out: the cache key
     covers them in other ways.
@@ -79,6 +79,9 @@ class FilesRead:
         if isinstance(path, bytes):
             path = os.fsdecode(path)
         if writes or not isinstance(path, str):
+            return
+        # Pyccel reads modules and stubs; packages that it imports on the way read all sorts.
+        if not path.endswith((".py", ".pyi")):
             return
         path = os.path.abspath(path)  # noqa: PTH100 - inside every open: a Path costs ten times as much
         if not any(path == one or path.startswith(one + "/") for one in self._excluded):

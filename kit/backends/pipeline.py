@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from kit.backends.commands import WRAPPER_MARK, Commands, CommandSettings, CompilerError
-from kit.backends.diagnostics import from_compiler, from_crash, from_pyccel
+from kit.backends.diagnostics import from_compiler, from_crash, from_pyccel, from_python
 from kit.backends.files_read import FilesRead
 from kit.backends.imports import bring_user_modules
 from kit.backends.protocol import CompileReply, CompileRequest, Diagnostic
@@ -82,8 +82,10 @@ def translate(
     files = FilesRead(exclude=(request.scratch, str(Path.cwd())))
     run = _Run(request=request, report=on_stage, library=library, files=files)
     started = time.perf_counter()
-    with files:
-        diagnostics = run.execute()
+    diagnostics = from_python(request.source)
+    if not diagnostics:
+        with files:
+            diagnostics = run.execute()
     run.seconds["total"] = time.perf_counter() - started
     artifact = run.artifact if run.artifact.is_file() else None
     ok = artifact is not None and all(one.severity == "warning" for one in diagnostics)
@@ -137,6 +139,7 @@ class _Run:
         commands = Commands(settings=self._settings(), on_stage=self.on_stage, log=_print)
         self._patch(commands)
         crash: list[Diagnostic] = []
+        cause: BaseException | None = None
         try:
             self._translate_all(unit)
         except CompilerError as error:
@@ -145,6 +148,7 @@ class _Run:
             )
         except Exception as error:
             traceback.print_exc()
+            cause = error.__context__
             stage = import_module("pyccel.utilities.stage").PyccelStage().current_stage
             if not _is_pyccel_error(error):
                 crash = [from_crash(error, stage=stage, source=self.request.source)]
@@ -154,7 +158,9 @@ class _Run:
             commands.close()
             self.on_stage("finished")
         _print(str(errors))
-        told = from_pyccel(errors.error_info_map, unit=unit, source=self.request.source)
+        told = from_pyccel(
+            errors.error_info_map, unit=unit, source=self.request.source, cause=cause
+        )
         return [*crash, *told]
 
     def generated(self) -> dict[str, str]:

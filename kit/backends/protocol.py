@@ -109,13 +109,14 @@ class CompileRequest:
         True
         """
         flags = None if self.flags is None else list(self.flags)
-        plain = {item.name: getattr(self, item.name) for item in fields(self)}
-        return plain | {
+        plain: dict[str, object] = {item.name: getattr(self, item.name) for item in fields(self)}
+        plain |= {
             "flags": flags,
             "search_path": list(self.search_path),
             "compilers": dict(self.compilers),
             "environment": dict(self.environment),
         }
+        return plain
 
     @classmethod
     def from_json(cls, value: object) -> CompileRequest:
@@ -182,13 +183,14 @@ class CompileReply:
         spoken = [
             {item.name: getattr(one, item.name) for item in fields(one)} for one in self.diagnostics
         ]
-        plain = {item.name: getattr(self, item.name) for item in fields(self)}
-        return plain | {
+        plain: dict[str, object] = {item.name: getattr(self, item.name) for item in fields(self)}
+        plain |= {
             "diagnostics": spoken,
             "generated": dict(self.generated),
             "files": dict(self.files),
             "seconds": dict(self.seconds),
         }
+        return plain
 
     @classmethod
     def from_json(cls, value: object) -> CompileReply:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -286,7 +286,7 @@ def shut_down() -> None:
 
 
 @contextlib.contextmanager
-def _turn(on_progress: Progress | None) -> Iterator[None]:
+def _turn(on_progress: Progress | None) -> Generator[None]:
     started = time.monotonic()
     while not _state.lock.acquire(timeout=_TICK_S):
         if on_progress is not None:
