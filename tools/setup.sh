@@ -76,7 +76,7 @@ find_python() {
     found=$(version_of python3 2>/dev/null || echo none)
     stop "kit needs Python 3.11 or newer; found: $found." \
         "On Debian 12, Ubuntu 24.04 or newer, type:" \
-        "    sudo apt-get update && sudo apt-get install -y python3 python3-venv python3-dev" \
+        "    sudo apt-get update && sudo apt-get install -y python3 python3-venv python3-dev gcc g++ gfortran" \
         "anywhere else, or on an older release, with conda:" \
         "$conda_lines"
 }
