@@ -195,7 +195,8 @@ def _candidates(language: str) -> Iterator[Path]:
     variable = Path(os.environ.get("FC" if language == "fortran" else "CC", ""))
     if variable.is_absolute() and re.fullmatch(_GNU[language], variable.name):
         yield variable
-    searched = [os.environ.get("CONDA_PREFIX", "") + "/bin"]
+    conda = os.environ.get("CONDA_PREFIX")
+    searched = [f"{conda}/bin"] if conda else []
     searched += os.environ.get("PATH", os.defpath).split(os.pathsep)
     for directory in map(Path, searched):
         # A relative entry would mean another compiler in every directory, and in the worker's.
