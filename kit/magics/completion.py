@@ -41,7 +41,7 @@ def complete_line(
         The piece in front of the cursor that each candidate replaces, and the candidates.
     """
     if spec.takes_expression:
-        return _matching(before.lstrip(), kernels) if "(" not in before else ("", [])
+        return _matching(before.lstrip(), kernels)  # past the "(" nothing matches: left to Python
     words = split_words(before)
     fragment = before[words[-1].start :] if words and words[-1].end == len(before) else ""
     done = [word.text for word in words[: -1 if fragment else None]]

@@ -70,7 +70,8 @@ def is_stable_output() -> bool:
 
 
 def _is_terminal(shell: InteractiveShell) -> bool:
-    return type(shell).__name__ == "TerminalInteractiveShell"
+    # By name: importing the class would load prompt_toolkit into notebook processes.
+    return any(one.__name__ == "TerminalInteractiveShell" for one in type(shell).__mro__)
 
 
 def _request(shell: InteractiveShell) -> Mapping[str, Any]:

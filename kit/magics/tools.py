@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from kit.cache import Store, open_store
+from kit.cache import Entry, Store, open_store
 from kit.errors import BuildError, CellError, KitError, clean_text
 from kit.kernel import PyccelKernel, StaleKernel
 from kit.magics.binding import session_of
@@ -180,14 +180,29 @@ def _no_such(
 
 def _cache_report(store: Store, action: str) -> str:
     if action == "size":
-        return f"{len(store.list())} artifacts, {bytes_text(store.size_bytes())}"
+        return f"{_count(len(store.list()))}, {bytes_text(store.size_bytes())}"
     if action == "clear":
-        count, size = len(store.list()), store.size_bytes()
-        store.clear()
-        return f"deleted {count} artifacts, {bytes_text(size)}"
+        size = store.size_bytes()
+        return f"deleted {_count(store.clear())}, {bytes_text(size)}"
     if action == "verify":
-        return str(store.verify())
-    return cache_table([])
+        problems = store.verify()
+        if not problems:
+            return f"{_count(len(store.list()))}, each as it was stored"
+        lines = [clean_text(f"{one.name}: {one.text}") for one in problems]
+        return "\n".join([*lines, "%kit_cache clear removes what is stored; it is built again"])
+    return cache_table([(one.key, _label(one), one.artifact_bytes) for one in store.list()])
+
+
+def _count(number: int) -> str:
+    return f"{number} artifact" + ("" if number == 1 else "s")
+
+
+def _label(entry: Entry) -> str:
+    """What was compiled: "slope, hillshade (fortran)"."""
+    kernels, language = entry.meta.get("kernels"), entry.meta.get("language")
+    if not isinstance(kernels, list | tuple):
+        return "?"
+    return ", ".join(str(one) for one in kernels) + (f" ({language})" if language else "")
 
 
 def _failure_log(failure: KitError) -> str:

@@ -108,6 +108,27 @@ class Notebook:
         """How many output boxes the browser shows below the cell, empty ones included."""
         return self.page.locator(".jp-CodeCell").nth(index).locator(".jp-OutputArea-child").count()
 
+    def wait_until_no_output_is_seen(self, index: int) -> None:
+        """JupyterLab keeps the height of a cleared output for a moment, against flicker."""
+        self.page.wait_for_function(
+            "(index) => document.querySelectorAll('.jp-CodeCell')[index]"
+            ".querySelector('.jp-Cell-outputWrapper').offsetHeight === 0",
+            arg=index,
+            timeout=5_000,
+        )
+
+    def type_tab(self, index: int, *, line: int, column: int) -> None:
+        """Put the cursor into a cell and press Tab."""
+        self.page.locator(".jp-CodeCell").nth(index).locator(".cm-content").click()
+        self.page.evaluate(
+            """([line, column]) => {
+                const editor = window.jupyterapp.shell.currentWidget.content.activeCell.editor;
+                editor.setCursorPosition({line, column});
+                editor.focus(); }""",
+            [line, column],
+        )
+        self.page.keyboard.press("Tab")
+
 
 def _free_port() -> int:
     with socket.socket() as one:

@@ -96,7 +96,9 @@ def test_highlighted_source_is_the_source() -> None:
     import html
     import re
 
-    text = "module m\n  ! <a comment> & more\n  integer :: i = 3\n  print *, 'text'\nend module m\n"
+    text = (
+        "\n\nmodule m\n  ! <a comment> & more\n  integer :: i = 3\n  print *, 'text'\nend module m"
+    )
     page = SourceText(text, "fortran")._repr_html_()
     assert html.unescape(re.sub(r"<[^>]*>", "", page)) == text
     assert "color:#" in page
