@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,8 +60,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["IPYTHONDIR"] = str(root / "ipython")
     _configure_hypothesis(root / "hypothesis")
     if config.option.order_seed is None:
-        # Workers of pytest-xdist get the controller's options, and so the same seed.
-        config.option.order_seed = random.SystemRandom().randrange(10**6)
+        chosen = random.SystemRandom().randrange(10**6)
+        config.option.order_seed = getattr(config, "workerinput", {}).get("order_seed", chosen)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give the workers of pytest-xdist one seed: they must agree on the order."""
+    node.workerinput["order_seed"] = node.config.option.order_seed
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
