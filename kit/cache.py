@@ -12,27 +12,24 @@ A hit takes no lock and creates nothing. Nothing is ever written to the working 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import json
 import os
-import re
-import shlex
 import warnings
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from kit.errors import CacheError, KitWarning
-from kit.store import upkeep
-from kit.store.building import OnWait, StoreUnwritable, build_in
-from kit.store.entry import JSON, Built, Entry
+from kit.store.entry import JSON, Built, Entry, Problem, is_hexadecimal
 from kit.store.finding import ENTRY_SUFFIX, find_entry, read_entry
 from kit.store.loading import ArtifactUnusable, load_descriptor, loaded_module, sha256_hex
 from kit.store.location import store_limit, store_location, temporary_roots
-from kit.store.locking import KeyLock
 from kit.store.shelves import Shelves
-from kit.store.upkeep import Problem
+
+# What only a miss or upkeep needs is imported there: a hit is to cost as little as can be.
+if TYPE_CHECKING:
+    from kit.store.building import OnWait, StoreUnwritable
 
 __all__ = [
     "JSON",
@@ -46,7 +43,6 @@ __all__ = [
     "unique_module_name",
 ]
 
-_KEY = re.compile(r"[0-9a-f]{16,128}")
 # Without descriptors for directories (Windows) nothing can be built either; see docs, WSL2.
 _SUPPORTED = hasattr(os, "geteuid")
 _stores: dict[Path, Store] = {}
@@ -106,8 +102,7 @@ class Store:
             "" for a hit, else "new", "corrupt", "evicted" (the entry is there and its object is
             not), "file changed: NAME" or "not readable: WHY".
         """
-        if not _KEY.fullmatch(key):
-            raise ValueError(f"a key is 16 to 128 hexadecimal digits, not {key!r}")
+        _check_key(key)
         if self._temporary is not None:
             entry, _ = self._temporary.inspect(key)
             if entry is not None:
@@ -203,12 +198,15 @@ class Store:
                 need="Linux or macOS",
                 fix="wsl --install",
             )
+        _check_key(key)
         if not force:
             entry, _ = self.inspect(key)
             if entry is not None:
                 return entry, False
         if self._temporary is not None:
             return self._temporary.build_once(key, build, label=label, on_wait=on_wait, force=force)
+        from kit.store.building import StoreUnwritable
+
         try:
             return self._build_here(key, build, label, on_wait, force)
         except StoreUnwritable as problem:
@@ -216,12 +214,16 @@ class Store:
 
     def list(self) -> tuple[Entry, ...]:
         """Every entry, most recently used first."""
+        from kit.store import upkeep
+
         with self._open_for_upkeep() as shelves:
             found = upkeep.entries(shelves)
         return found + (self._temporary.list() if self._temporary else ())
 
     def size_bytes(self) -> int:
         """What entries and objects take [bytes]."""
+        from kit.store import upkeep
+
         with self._open_for_upkeep() as shelves:
             used = upkeep.used_bytes(shelves)
         return used + (self._temporary.size_bytes() if self._temporary else 0)
@@ -236,6 +238,8 @@ class Store:
         CacheError
             If the store cannot be written.
         """
+        from kit.store import upkeep
+
         with self._open_for_upkeep() as shelves:
             removed = upkeep.clear(shelves)
             upkeep.sweep(shelves)
@@ -243,6 +247,8 @@ class Store:
 
     def verify(self) -> tuple[Problem, ...]:
         """Hash every object and say what is not as it was published; changes nothing."""
+        from kit.store import upkeep
+
         with self._open_for_upkeep() as shelves:
             found = upkeep.find_problems(shelves)
         return found + (self._temporary.verify() if self._temporary else ())
@@ -253,6 +259,8 @@ class Store:
             with Shelves(self.root) as shelves:
                 yield shelves
         except OSError as error:
+            import shlex
+
             raise CacheError(
                 f"{error.filename or self.root}: {error.strerror}",
                 need="permission to read the store, and to write it for clearing",
@@ -267,6 +275,9 @@ class Store:
         on_wait: OnWait | None,
         force: bool,
     ) -> tuple[Entry, bool]:
+        from kit.store import upkeep
+        from kit.store.building import build_in
+
         with Shelves(self.root, create=True, is_private=self._is_private) as shelves:
 
             def find() -> Entry | None:
@@ -283,6 +294,11 @@ class Store:
     def _build_temporarily(
         self, key: str, build: Callable[[Path], Built], label: str, problem: StoreUnwritable
     ) -> tuple[Entry, bool]:
+        import atexit
+        import shlex
+
+        from kit.store.building import StoreUnwritable
+
         tried = [f"{self.root}: {problem}"]
         for root in temporary_roots():
             store = Store(root, limit=self.limit)
@@ -311,6 +327,9 @@ class Store:
 
     def _reject(self, entry: Entry) -> None:
         """Forget an entry that cannot be used, here and, unless it was replaced, on disk."""
+        from kit.store import upkeep
+        from kit.store.locking import KeyLock
+
         self._rejected.add(entry.module_name)
         name = entry.key + ENTRY_SUFFIX
         with (
@@ -367,6 +386,8 @@ def digest(parts: Mapping[str, str]) -> str:
     False
     """
     # ASCII, because a source may hold lone surrogates and those have no UTF-8.
+    import json
+
     text = json.dumps(dict(parts), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return sha256_hex(text.encode("ascii"))
 
@@ -382,6 +403,11 @@ def unique_module_name(key: str) -> str:
     True
     """
     return f"kit_{key[:12]}_{os.urandom(4).hex()}"
+
+
+def _check_key(key: str) -> None:
+    if not is_hexadecimal(key, length=64):  # file names are made from it
+        raise ValueError(f"a key is what digest() gives, not {key!r}")
 
 
 def _remove_temporary(root: Path, pid: int) -> None:

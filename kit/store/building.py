@@ -20,14 +20,13 @@ __all__ = ["OnWait", "StoreUnwritable", "build_in"]
 OnWait: TypeAlias = Callable[[int, str], None]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_UNWRITABLE = _FULL | {errno.EROFS, errno.EACCES, errno.EPERM}
 # Compilers remove what they had written before they report a full disk, so the room that is left
 # afterwards can be a build's worth.
 _LITTLE_ROOM = 8 << 20
 
 
 class StoreUnwritable(Exception):
-    """A store cannot take a build: it is full or read-only."""
+    """A store cannot take a build: it is full, read-only or broken."""
 
 
 class _Vanished(Exception):
@@ -64,7 +63,7 @@ def build_in(
     Raises
     ------
     StoreUnwritable
-        If the store is full or read-only.
+        If the store is full, read-only or broken.
     """
     try:
         return _build_locked(shelves, key, build, label, on_wait, find)
@@ -147,12 +146,10 @@ def _is_for_want_of_room(error: Exception, directory: Path) -> bool:
 
 @contextlib.contextmanager
 def _storing() -> Generator[None]:
-    """Sort the errors of the store's own writing."""
+    """Tell what goes wrong with the store from what goes wrong with a build."""
     try:
         yield
     except FileNotFoundError as error:
         raise _Vanished from error
     except OSError as error:
-        if error.errno in _UNWRITABLE:
-            raise StoreUnwritable(error.strerror) from error
-        raise
+        raise StoreUnwritable(error.strerror) from error

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, cast
 
-__all__ = ["JSON", "Built", "Entry", "format_entry", "parse_entry"]
+__all__ = ["JSON", "Built", "Entry", "Problem", "format_entry", "is_hexadecimal", "parse_entry"]
 
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 """What metadata may hold; nothing in the store is ever unpickled."""
 
-_MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,150}")
-_FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,250}")  # no separator, not hidden
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +72,27 @@ class Entry:
         return cast("Mapping[str, str]", self.meta.get("files", {}))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something in the store that is not as it was published.
+
+    Parameters
+    ----------
+    name : str
+        The entry's key, or the name of the file.
+    text : str
+        What is wrong with it.
+    """
+
+    name: str
+    text: str
+
+
+def is_hexadecimal(value: object, *, length: int) -> bool:
+    """Whether `value` is text of so many lower-case hexadecimal digits."""
+    return isinstance(value, str) and len(value) == length and _HEXADECIMAL.issuperset(value)
+
+
 def format_entry(entry: Entry) -> bytes:
     """The text of an entry on disk.
 
@@ -118,11 +136,14 @@ def _check(document: Mapping[str, object], key: str) -> None:
     meta = document["meta"]
     if document["key"] != key or not isinstance(document["artifact_bytes"], int):
         raise ValueError("no entry for this key")
-    if not _MODULE_NAME.fullmatch(cast(str, document["module_name"])):
-        raise ValueError("module_name must be a short ASCII identifier")
-    if not _FILE_NAME.fullmatch(cast(str, document["object"])):
+    module_name, file_name = document["module_name"], document["object"]
+    if not (isinstance(module_name, str) and module_name.isascii() and module_name.isidentifier()):
+        raise ValueError("module_name must be an ASCII identifier")
+    if not (isinstance(file_name, str) and file_name.startswith(module_name + ".")):
+        raise ValueError("the object's name must be that of the module and a suffix")
+    if "/" in file_name or "\0" in file_name:
         raise ValueError("the object's name must be a plain file name")
-    if not _SHA256.fullmatch(cast(str, document["sha256"])):
+    if not is_hexadecimal(document["sha256"], length=64):
         raise ValueError("sha256 must be 64 hexadecimal digits")
     if not isinstance(meta, Mapping):
         raise TypeError("meta must be a mapping")
@@ -130,5 +151,5 @@ def _check(document: Mapping[str, object], key: str) -> None:
     if not isinstance(files, Mapping):
         raise TypeError('meta["files"] must be a mapping')
     for path, sha256 in cast("Mapping[str, str]", files).items():
-        if not (isinstance(path, str) and _SHA256.fullmatch(sha256)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not is_hexadecimal(sha256, length=64) or "\0" in path:
             raise ValueError('meta["files"] must map paths to SHA-256')

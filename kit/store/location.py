@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from kit.errors import CacheError
 
 __all__ = ["Location", "parse_size", "store_limit", "store_location", "temporary_roots"]
 
-DEFAULT_LIMIT = "2G"
+DEFAULT_LIMIT = 2 << 30
+"""2 GiB [bytes]."""
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(NamedTuple):
     """A directory for a store, and what has to be known about it.
 
     Parameters
@@ -89,7 +88,9 @@ def store_limit() -> int:
     CacheError
         If the variable is no size.
     """
-    text = os.environ.get("KIT_CACHE_LIMIT") or DEFAULT_LIMIT
+    text = os.environ.get("KIT_CACHE_LIMIT")
+    if not text:
+        return DEFAULT_LIMIT
     limit = parse_size(text)
     if limit is None:
         raise CacheError(
@@ -108,6 +109,8 @@ def parse_size(text: str) -> int | None:
     >>> parse_size("500M"), parse_size("1.5 GiB"), parse_size("4096"), parse_size("much")
     (524288000, 1610612736, 4096, None)
     """
+    import re
+
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if match is None:
         return None

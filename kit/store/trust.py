@@ -138,10 +138,10 @@ def _wrong_type(path: Path) -> CacheError:
             need="the directory itself (its parents may be links)",
             fix=f"export KIT_CACHE_DIR={_quoted(target)}",
         )
+    # No `rm` as a fix: a setting that names the wrong path may name something precious.
     return refuse(
-        f"{path} is of the wrong type (a file for a directory, or the other way round)",
-        need="directories and files as kit made them",
-        command=f"rm -r {_quoted(path)}",
+        f"{path} is of the wrong type, or lies below something that is no directory",
+        need="a path for directories and files that kit makes",
     )
 
 

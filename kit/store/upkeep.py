@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
 
-from kit.store.entry import Entry
+from kit.store.entry import Entry, Problem
 from kit.store.finding import ENTRY_SUFFIX, read_entry
 from kit.store.loading import sha256_hex
 from kit.store.locking import KeyLock
 from kit.store.shelves import Shelf, Shelves
 
 __all__ = [
-    "Problem",
     "clear",
     "entries",
     "evict",
@@ -26,22 +24,6 @@ __all__ = [
 # An object is on its shelf a moment before the entry that names it.
 _ORPHAN_AGE = 3600.0
 _NEVER_A_KEY = "evict"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Something in the store that is not as it was published.
-
-    Parameters
-    ----------
-    name : str
-        The entry's key, or the name of the file.
-    text : str
-        What is wrong with it.
-    """
-
-    name: str
-    text: str
 
 
 def entries(shelves: Shelves) -> tuple[Entry, ...]:
