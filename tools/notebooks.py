@@ -11,6 +11,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 __all__ = ["ROOT", "CellExecutionError", "execute", "first_line"]
 
@@ -55,6 +56,8 @@ def execute(
         kernel_name="python3",
         record_timing=False,
         store_widget_state=False,
+        # Without it, ipykernel 7.4 warns on the terminal that the connection is not encrypted.
+        config=Config(KernelManager={"transport_encryption": "auto"}),
         resources={"metadata": {"path": str(path.parent)}},
     )
     with client.setup_kernel():
@@ -65,7 +68,12 @@ def execute(
                 on_cell(index, cell, time.perf_counter() - start)
         text = ""
         if before_exit is not None:
-            extra = client.execute_cell(nbformat.v4.new_code_cell(before_exit), len(notebook.cells))
+            extra = nbformat.v4.new_code_cell(before_exit)
+            notebook.cells.append(extra)
+            try:
+                client.execute_cell(extra, len(notebook.cells) - 1)
+            finally:
+                notebook.cells.remove(extra)
             text = "".join(one["text"] for one in extra.outputs if one.output_type == "stream")
     return notebook, text
 

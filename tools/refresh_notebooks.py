@@ -69,14 +69,16 @@ def _clean_output(output: Any) -> None:
 
 def without_machine_paths(text: str) -> str:
     """Text with the checkout's, Python's and the user's folders shortened."""
+    home = str(Path.home())
     for folder, shown in (
         (str(ROOT) + os.sep, ""),
         (sysconfig.get_path("purelib"), "site-packages"),
         (sysconfig.get_path("stdlib"), "python"),
         (sys.prefix, "python"),
-        (str(Path.home()), "~"),
+        (home, "~"),
     ):
-        text = text.replace(folder, shown)
+        # IPython's tracebacks have already put ~ for the home folder.
+        text = text.replace(folder, shown).replace(folder.replace(home, "~", 1), shown)
     return re.sub(r"0x[0-9a-f]{6,}", "0xADDR", text)
 
 
