@@ -46,14 +46,12 @@ def compile_unit(request: CompileRequest, *, on_progress: Progress | None = None
         compilers=find_compilers(request.language),
         environment={name: os.environ[name] for name in COMPILER_VARIABLES if name in os.environ},
     )
+    scratch = Path(request.scratch)
     try:
-        reply = CompileReply.from_json(workers.ask(full.to_json(), on_progress))
-        _check_artifact(reply, Path(request.scratch))
+        return workers.ask(full.to_json(), lambda value: _parse_reply(value, scratch), on_progress)
     except BuildError as error:
-        if not error.log:
-            error.log = _build_log(Path(request.scratch))
+        error.log = error.log or _build_log(scratch)
         raise
-    return reply
 
 
 def prewarm() -> None:
@@ -64,11 +62,13 @@ def prewarm() -> None:
     workers.prewarm()
 
 
-def _check_artifact(reply: CompileReply, scratch: Path) -> None:
+def _parse_reply(value: object, scratch: Path) -> CompileReply:
+    reply = CompileReply.from_json(value)
     if reply.artifact is not None and Path(reply.artifact).parent.resolve() != scratch.resolve():
         raise BuildError(
             f"the compile worker names an artifact outside its directory: {reply.artifact}"
         )
+    return reply
 
 
 def _build_log(scratch: Path) -> str:

@@ -18,16 +18,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from kit.backends.protocol import Progress
 from kit.backends.toolchain import find_package
 from kit.errors import BuildError
 
 __all__ = ["Worker", "ask", "prewarm", "reap", "shut_down"]
+
+Reply = TypeVar("Reply")
 
 _TICK_S = 0.05
 
@@ -59,12 +61,12 @@ _REMOVED = (
 
 
 class _WorkerEndedError(Exception):
-    """The worker's output ended; `idle` if it left by itself before it took the request."""
+    """The worker's output ended; `begun` if it had begun with the request."""
 
-    def __init__(self, error: BuildError, *, idle: bool) -> None:
+    def __init__(self, error: BuildError, *, begun: bool) -> None:
         super().__init__(str(error))
         self.error = error
-        self.idle = idle
+        self.begun = begun
 
 
 class Worker:
@@ -117,7 +119,7 @@ class Worker:
         started = time.monotonic()
         stage = "starting"
         try:
-            self._input.write(json.dumps(request).encode() + b"\n")
+            self._send(json.dumps(request).encode() + b"\n")
         except BrokenPipeError:
             raise self._ended(begun=False) from None
         begun = False
@@ -154,6 +156,12 @@ class Worker:
         self._close()
         # Popen warns of a process that still runs when it is collected; it is not ours to wait for.
         self._process.returncode = 0
+
+    def _send(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            # A signal may end a write early.
+            view = view[os.write(self._input.fileno(), view) :]
 
     def _close(self) -> None:
         for stream in (self._input, self._output):
@@ -197,9 +205,7 @@ class Worker:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         code = self._process.wait()
-        return _WorkerEndedError(
-            _died("the compile worker", code, log), idle=code == 0 and not begun
-        )
+        return _WorkerEndedError(_died("the compile worker", code, log), begun=begun)
 
     def _log(self) -> str:
         with contextlib.suppress(OSError):
@@ -219,20 +225,26 @@ class _State:
 _state = _State()
 
 
-def ask(request: Mapping[str, object], on_progress: Progress | None = None) -> object:
+def ask(
+    request: Mapping[str, object],
+    parse: Callable[[object], Reply],
+    on_progress: Progress | None = None,
+) -> Reply:
     """Have the worker answer a request; requests of several threads wait for each other.
 
     Parameters
     ----------
     request : mapping
         Plain JSON values.
+    parse : callable
+        Checks and converts the decoded reply; a BuildError ends the worker, like any other fault.
     on_progress : callable or None
         Called with stage and seconds at least every 0.1 s.
 
     Returns
     -------
     object
-        The decoded reply, still to be validated.
+        What `parse` makes of the reply.
 
     Raises
     ------
@@ -246,11 +258,12 @@ def ask(request: Mapping[str, object], on_progress: Progress | None = None) -> o
         for attempt in (1, 2):
             worker = _live_worker()
             try:
-                return worker.ask(request, on_progress)
+                return parse(worker.ask(request, on_progress))
             except _WorkerEndedError as ended:
                 _drop()
-                # It may leave after ten idle minutes in the very moment of the request.
-                if not ended.idle or attempt == 2:
+                # It may leave after ten idle minutes in the very moment of the request, or have
+                # been killed unseen: that is no reason to fail a build which had not begun.
+                if ended.begun or attempt == 2:
                     raise ended.error from None
             except BaseException:
                 _drop()

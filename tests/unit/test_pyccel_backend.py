@@ -272,10 +272,9 @@ def test_a_crash_of_pyccel_is_called_pyccels_with_the_last_line_it_worked_on() -
     def visit(expr: ast.AST) -> None:
         raise KeyError("nothing here")
 
-    try:
+    with pytest.raises(KeyError) as caught:
         visit(ast.parse("\n\nx = 1").body[0])
-    except KeyError as error:
-        told = diagnostics.from_crash(error, stage="semantic", source="\n\nx = 1\n")
+    told = diagnostics.from_crash(caught.value, stage="semantic", source="\n\nx = 1\n")
     assert told.line == 3
     assert "fault of Pyccel" in told.message
     assert "KeyError: 'nothing here'" in told.message

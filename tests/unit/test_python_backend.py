@@ -7,6 +7,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, cast
 
+import pytest
+
 from kit.backends.python import load_python
 
 CELL = """\
@@ -30,10 +32,9 @@ def test_functions_of_the_cell_run() -> None:
 
 def test_a_traceback_shows_the_line_and_the_text_of_the_cell() -> None:
     divide = load(CELL, first_line=2)["divide"]
-    try:
+    with pytest.raises(ZeroDivisionError) as caught:
         divide(1.0, 0.0)
-    except ZeroDivisionError as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
+    frame = traceback.extract_tb(caught.tb)[-1]
     assert frame.lineno == 5
     assert frame.line == "ratio = a / b"
     assert frame.filename.startswith("<cell")
@@ -57,10 +58,9 @@ def test_later_segments_see_earlier_ones_and_keep_their_own_lines() -> None:
         ]
     )
     four = cast("Callable[[], int]", names["four"])
-    try:
+    with pytest.raises(NameError) as caught:
         four()
-    except NameError as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
+    frame = traceback.extract_tb(caught.tb)[-1]
     assert frame.lineno == 4
     assert frame.filename.startswith("<second")
     assert frame.line == "return two() + undefined"
