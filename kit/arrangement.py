@@ -44,8 +44,7 @@ def axis_order(
         return "C"
     pairs = zip(shape, strides_bytes, strict=True)
     axes = [(extent - 1, stride) for extent, stride in pairs if extent > 1]
-    # Only an element of no bytes can step by nothing and still be in order.
-    if any(stride < 0 or (stride == 0 and itemsize) for _, stride in axes):
+    if any(stride < 0 for _, stride in axes):
         return None
     if is_nested(reversed(axes), itemsize):
         return "C"

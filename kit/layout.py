@@ -5,14 +5,19 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from math import prod
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from kit.arrays import ForeignMemory, array_kind
+from kit.arrays import array_kind
 from kit.facts import LayoutFacts
 
+if TYPE_CHECKING:
+    from kit.foreign import ForeignMemory
+
 __all__ = ["LayoutFacts", "inspect_layout"]
+
+_WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
 
 
 def inspect_layout(array: object) -> LayoutFacts:
@@ -72,7 +77,8 @@ def _inspect_numpy(array: np.ndarray[Any, np.dtype[Any]]) -> LayoutFacts:
         pointer=array.ctypes.data,
         native=native,
         aligned=flags.aligned,
-        writeable=flags.writeable,
+        # By its bit: reading flags.writeable of what broadcast_arrays gives is a FutureWarning.
+        writeable=bool(flags.num & _WRITEABLE),
         masked=masked,
     )
 
@@ -141,7 +147,7 @@ def _c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     step = itemsize
     for extent in reversed(shape):
         strides.append(step)
-        step *= max(extent, 1)  # strides of an array without elements stay usable, as in NumPy
+        step *= max(extent, 1)  # a stride of 0 would read as a repeated element
     return tuple(strides[::-1])
 
 

@@ -139,7 +139,8 @@ def test_strides_that_are_missing_or_none_are_c_contiguous() -> None:
         facts = inspect_layout(OnDevice(**entry))
         assert facts.strides_bytes == (32, 8)
         assert facts.is_contiguous("C")
-    assert inspect_layout(OnDevice(shape=(3, 0, 2), data=(0, False))).is_contiguous("C")
+    empty = inspect_layout(OnDevice(shape=(3, 0, 2), data=(0, False)))
+    assert empty.strides_bytes == (16, 16, 8)
     assert inspect_layout(OnDevice(shape=())).strides_bytes == ()
 
 
@@ -262,6 +263,7 @@ def test_a_refusal_of_the_exporter_reaches_the_user_as_it_is() -> None:
         ({"data": ("0x1000", False)}, "'data' should be a tuple"),
         ({"data": (4096,)}, "'data' should be a tuple"),
         ({"data": None}, "'data' should be a tuple"),
+        ({"data": bytes(96)}, "'data' should be a tuple"),
         ({"typestr": "|V8", "descr": [("x", "<f4")]}, "'descr' has elements of 4 bytes"),
     ],
 )

@@ -88,6 +88,13 @@ def test_the_index_at_an_address_of_a_large_array_is_found_at_once() -> None:
     assert facts.index_at(facts.address(index)) == index
 
 
+def test_an_address_off_the_grid_of_elements_is_refused_at_once() -> None:
+    facts = LayoutFacts(
+        shape=(10**6,) * 3, strides_bytes=(8 * 6, 8 * 10, 8 * 15), itemsize=8, place="host"
+    )
+    assert facts.index_at(8 * 10**6 + 4) is None
+
+
 def test_a_search_for_an_index_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = inspect_layout(place_in_buffer((3, 3, 3), (8, 8 * 7, 8 * 11), "f8"))
     assert facts.index_at(facts.address((2, 1, 2))) == (2, 1, 2)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -106,6 +107,15 @@ def test_sharing_agrees_with_numpy_on_interleaved_views() -> None:
     ]
     for x, y in product(views, views):
         assert inspect_layout(x).shares_bytes_with(inspect_layout(y)) == np.shares_memory(x, y)
+
+
+def test_an_array_without_elements_or_bytes_shares_nothing() -> None:
+    a = np.zeros((4, 5))
+    full = inspect_layout(a)
+    empty = replace(inspect_layout(a[2:2]), pointer=full.pointer + 80)
+    assert not full.shares_bytes_with(empty)
+    assert not empty.shares_bytes_with(full)
+    assert not inspect_layout(np.zeros(3, dtype=[])).overlaps
 
 
 def test_arrays_in_different_places_share_nothing() -> None:
