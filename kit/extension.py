@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from kit.backends.pyccel import prewarm
@@ -43,8 +43,9 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     matcher = make_matcher(
         (PYCCEL_KERNEL, KIT_CACHE, KIT_LOG, KIT_PLAN, KIT_SOURCE), tools.kernel_names
     )
-    if shell.Completer is not None:
-        matchers = shell.Completer.custom_matchers
+    completer = cast(Any, shell.Completer)
+    if completer is not None:  # a shell without one
+        matchers = completer.custom_matchers
         matchers.append(matcher)
         undo.append(lambda: matchers.remove(matcher))
     transforms = shell.input_transformer_manager.cleanup_transforms
@@ -79,9 +80,13 @@ def _register(
     kind = "cell" if spec.is_cell else "line"
     magic.__name__ = magic.__qualname__ = spec.name
     magic.__doc__ = spec.help_text()
-    shell.register_magic_function(magic, magic_kind=kind, magic_name=spec.name)
-    registered = shell.magics_manager.magics[kind]
-    undo.append(lambda: registered.pop(spec.name, None) and None)
+    manager = cast(Any, shell.magics_manager)  # IPython's own types leave out what it takes
+    manager.register_function(magic, magic_kind=kind, magic_name=spec.name)
+
+    def unregister() -> None:
+        manager.magics[kind].pop(spec.name, None)
+
+    undo.append(unregister)
 
 
 def _give_empty_cell_a_body(lines: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from kit.errors import KitError
 from kit.kernel import PyccelKernel, StaleKernel
-from kit.magics.frontend import Frontend
+from kit.magics.frontend import Frontend, namespace_of
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -141,6 +141,7 @@ _sessions: WeakKeyDictionary[InteractiveShell, Session] = WeakKeyDictionary()
 def session_of(shell: InteractiveShell) -> Session:
     """The one session of a shell; survives ``%reload_ext kit``."""
     session = _sessions.get(shell)
-    if session is None or session.namespace is not shell.user_ns:  # after %reset
-        session = _sessions[shell] = Session(shell.user_ns)
+    namespace = namespace_of(shell)
+    if session is None or session.namespace is not namespace:
+        session = _sessions[shell] = Session(namespace)
     return session

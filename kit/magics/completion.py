@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from kit.magics.options import split_words
 from kit.magics.specs import MagicSpec, Option
@@ -72,11 +72,10 @@ def make_matcher(
     kernel_names : callable
         Gives the names that hold kernels.
     """
-    from IPython.core.completer import SimpleCompletion, context_matcher
+    from IPython.core import completer
 
     by_prefix = {spec.prefix: spec for spec in specs}
 
-    @context_matcher(identifier="kit_magic_matcher")
     def kit_magic_matcher(context: CompletionContext) -> SimpleMatcherResult:
         before = context.text_until_cursor
         prefix, _, rest = before.lstrip().partition(" ")
@@ -88,13 +87,14 @@ def make_matcher(
             return {"completions": []}
         fragment, found = complete_line(spec, rest, cell=context.full_text, kernels=kernel_names())
         return {
-            "completions": [SimpleCompletion(text=one, type="param") for one in found],
+            "completions": [completer.SimpleCompletion(text=one, type="param") for one in found],
             "matched_fragment": fragment,
             "suppress": bool(found),
             "ordered": True,
         }
 
-    return kit_magic_matcher
+    mark = cast(Any, completer).context_matcher(identifier="kit_magic_matcher")
+    return cast("Callable[[CompletionContext], SimpleMatcherResult]", mark(kit_magic_matcher))
 
 
 def _complete_value(option: Option, fragment: str, cell: str) -> tuple[str, list[str]]:

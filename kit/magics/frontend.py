@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["Frontend", "inspect_frontend", "is_stable_output"]
+__all__ = ["Frontend", "inspect_frontend", "is_stable_output", "namespace_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,11 @@ def inspect_frontend(shell: InteractiveShell, prefix: str = "%%") -> Frontend:
         attended=attended,
         is_whole_cell=str(content.get("code", "")).lstrip().startswith(prefix),
     )
+
+
+def namespace_of(shell: InteractiveShell) -> dict[str, object]:
+    """The user's names, the dictionary itself."""
+    return cast("dict[str, object]", shell.user_ns)  # pyright: ignore[reportUnknownMemberType]
 
 
 def is_stable_output() -> bool:

@@ -10,7 +10,7 @@ import time
 import uuid
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
 
 from kit.magics.frontend import Frontend, is_stable_output
 from kit.show.messages import progress_html, progress_text
@@ -45,7 +45,7 @@ class NotebookDisplay:
     """
 
     def __init__(self, shell: InteractiveShell, *, may_clear: bool) -> None:
-        self._publisher = shell.display_pub
+        self._publisher: Any = shell.display_pub
         self._may_clear = may_clear
         self._id = uuid.uuid4().hex
         self._is_shown = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kit.build import BuildOptions, BuiltCell, build_cell, stale_dependants
 from kit.errors import CellError, KitError, KitWarning, StaleDependencyWarning
 from kit.magics.binding import public_names, session_of
-from kit.magics.frontend import Frontend, inspect_frontend, is_stable_output
+from kit.magics.frontend import Frontend, inspect_frontend, is_stable_output, namespace_of
 from kit.magics.progress import BuildProgress, choose_display
 from kit.magics.rendering import say, shorten
 from kit.magics.request import PYCCEL_KERNEL, KernelRequest, parse_request
@@ -68,13 +68,13 @@ class PyccelKernelMagic:
             return build_cell(
                 "\n" + cell,  # stands for the magic line, so that line numbers agree
                 options=options,
-                namespace=self._shell.user_ns,
+                namespace=namespace_of(self._shell),
                 on_progress=progress.on_progress,
                 on_wait=progress.on_wait,
             )
 
     def _warn_about_dependants(self, built: BuiltCell) -> None:
-        for name, used in stale_dependants(built, self._shell.user_ns).items():
+        for name, used in stale_dependants(built, namespace_of(self._shell)).items():
             _warn(
                 f"`{name}` still calls the earlier {_few(used)}; "
                 f"run the cell of `{name}` again to use the new one",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ def shorten(shell: InteractiveShell, error: BaseException, message: str | None =
 
 
 @contextmanager
-def short_errors(shell: InteractiveShell) -> Iterator[None]:
+def short_errors(shell: InteractiveShell) -> Generator[None]:
     """A block whose KitErrors are shown without frames."""
     try:
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, cast
 
 from kit.errors import clean_text
 from kit.show.build_text import source_html
@@ -54,8 +55,7 @@ def choose_source(generated: Mapping[str, str], language: Language, *, everythin
 
 def _highlight(text: str, language: Language) -> list[tuple[str, str]]:
     """Colour and text of each token; the colours keep their contrast on white and on dark."""
-    from pygments import lex
-    from pygments.lexers import get_lexer_by_name
+    from pygments import lex, lexers
     from pygments.token import Token
 
     colours = (
@@ -65,7 +65,8 @@ def _highlight(text: str, language: Language) -> list[tuple[str, str]]:
         (Token.Literal.Number, "#D55E00"),
         (Token.Keyword, "#1F83C6"),
     )
-    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    # Any: Pygments leaves the types of its options open.
+    lexer = cast(Any, lexers).get_lexer_by_name(language, stripnl=False, ensurenl=False)
     return [
         (next((colour for token, colour in colours if kind in token), ""), piece)
         for kind, piece in lex(text, lexer)

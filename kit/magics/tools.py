@@ -10,6 +10,7 @@ from kit.cache import Entry, Store, open_store
 from kit.errors import BuildError, CellError, KitError, clean_text
 from kit.kernel import PyccelKernel, StaleKernel
 from kit.magics.binding import session_of
+from kit.magics.frontend import namespace_of
 from kit.magics.options import ParsedLine, parse_line
 from kit.magics.rendering import say, short_errors, shorten
 from kit.magics.source_text import SourceText, choose_source
@@ -124,7 +125,7 @@ class ToolMagics:
         """The plan of a call whose arguments are evaluated here and now."""
         with short_errors(self._shell):
             call = _parse_call(line)
-            scope = {**self._shell.user_ns, **(local_ns or {})}
+            scope = {**namespace_of(self._shell), **(local_ns or {})}
             try:
                 function, args, kwargs = _evaluate(call, scope)
             except Exception as error:
@@ -146,13 +147,13 @@ class ToolMagics:
         """Names that hold a kernel or the stub of one."""
         return [
             name
-            for name, value in self._shell.user_ns.items()
+            for name, value in namespace_of(self._shell).items()
             if isinstance(value, PyccelKernel | StaleKernel) and not name.startswith("_")
         ]
 
     def _kernel(self, spec: MagicSpec, line: str, parsed: ParsedLine) -> PyccelKernel | StaleKernel:
         name = parsed.words[0].text
-        value = self._shell.user_ns.get(name)
+        value = namespace_of(self._shell).get(name)
         if isinstance(value, PyccelKernel | StaleKernel):
             return value
         what = "is not defined" if value is None else f"is no kernel but {type(value).__name__}"

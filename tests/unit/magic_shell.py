@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["Run", "ShellUser", "the_shell"]
 
 
+_folders: list[tempfile.TemporaryDirectory[str]] = []  # live as long as the process
+
+
 @lru_cache(maxsize=1)
 def the_shell() -> InteractiveShell:
     """IPython allows one instance in a process; it writes no history and no files."""
@@ -26,9 +29,8 @@ def the_shell() -> InteractiveShell:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     folder = tempfile.TemporaryDirectory(prefix="kit-ipython-")
-    shell = InteractiveShell.instance(config=config, ipython_dir=folder.name)
-    shell.kit_test_folder = folder  # lives as long as the shell
-    return shell
+    _folders.append(folder)
+    return InteractiveShell.instance(config=config, ipython_dir=folder.name)
 
 
 @dataclass

@@ -24,6 +24,7 @@ def shell() -> Iterator[InteractiveShell]:
     found = the_shell()
     yield found
     extension.unload_ipython_extension(found)
+    assert found.extension_manager is not None
     found.extension_manager.loaded.discard("kit")
 
 
