@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kit.cell import parse_cell
 from kit.signature import Parameter, Signature
 from kit.terms import Intent, Language
 
@@ -85,6 +84,8 @@ def _check_names(signature: Signature, names: Sequence[str], what: str) -> None:
 
 def _parse(source: str, outputs: Sequence[str] | None) -> Signature:
     """The signature of a text with one definition; a body of ``...`` says nothing of intents."""
+    from kit.cell import parse_cell  # only wrapped functions need it, and it reads a whole cell
+
     functions = [one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)]
     if len(functions) != 1:
         raise ValueError(f"signature= must hold one function definition, not {len(functions)}")

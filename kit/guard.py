@@ -189,11 +189,10 @@ def _array_check(
     """Exact type, dtype and rank; then usual contiguous arrays inline, all others by the rule."""
     x, order, rank = parameter.name, expected.order or "C", expected.rank
     written = parameter.intent != "in"
-    flags = f"(_kit_f{index} := {x}.flags)"
-    if order == "C":
-        usual = f"{flags}.carray"
-    else:
-        usual = f"{flags}.f_contiguous and _kit_f{index}.behaved"
+    # Writeability is asked last, and of written arrays only: of what broadcast_arrays gives, NumPy
+    # (2.4) warns at the question.
+    behaved = "behaved" if written else "aligned"
+    usual = f"(_kit_f{index} := {x}.flags).{order.lower()}_contiguous and _kit_f{index}.{behaved}"
     # A contiguous array may have any stride on an axis of extent 1, and in an empty one on all.
     if rank == 1:
         usual += f" and _kit_len({x}) > 1"
@@ -265,7 +264,7 @@ def _in_place_for_c(array: NdArray, order: Order, written: bool) -> bool:
 def _in_place(array: NdArray, order: Order, written: bool, language: Language) -> bool:
     """The whole no-copy rule, for arrays with gaps, steps, read-only memory or unit axes."""
     flags = array.flags
-    if array.size == 0 or not flags.aligned or (written and not flags.writeable):
+    if array.size == 0 or not flags.aligned:
         return False
     reason = why_not_in_place(
         array.shape,
@@ -275,4 +274,4 @@ def _in_place(array: NdArray, order: Order, written: bool, language: Language) -
         has_base=array.base is not None,
         language=language,
     )
-    return reason is None
+    return reason is None and (not written or flags.writeable)

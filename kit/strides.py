@@ -53,10 +53,12 @@ def why_not_in_place(
     axes = list(range(len(shape)))
     if order == "C":
         axes.reverse()
-    cur, extent, fastest = itemsize, 1, True
+    # `cur` divides the next stride; it is the previous stride, but for the one of the fastest axis,
+    # which becomes a step of the loop.
+    cur, previous, extent, fastest = itemsize, 0, 1, True
     for axis in axes:
         step = strides_bytes[axis]
-        problem = _axis_problem(axis, step, cur, extent, itemsize, fastest)
+        problem = _axis_problem(axis, step, cur, previous, extent, itemsize)
         if problem is not None:
             return problem
         if language == "c" and max(step // itemsize, step // cur) >= C_INDEX_LIMIT:
@@ -64,14 +66,14 @@ def why_not_in_place(
         extent = (shape[axis] - 1) * step // itemsize + 1 if fastest else shape[axis]
         if language == "c" and fastest and shape[axis] * step // itemsize >= C_INDEX_LIMIT:
             return f"axis {axis} reaches beyond C's 32-bit index"
-        cur, fastest = step, False
+        cur, previous, fastest = itemsize if fastest else step, step, False
     if not has_base and not _is_contiguous(shape, strides_bytes, itemsize, axes):
         return "strides without a base array, which the wrapper ignores"
     return None
 
 
 def _axis_problem(
-    axis: int, step: int, cur: int, extent: int, itemsize: int, fastest: bool
+    axis: int, step: int, cur: int, previous: int, extent: int, itemsize: int
 ) -> str | None:
     if step == 0:
         return f"axis {axis} has stride 0"
@@ -79,9 +81,9 @@ def _axis_problem(
         return f"axis {axis} has a negative stride"
     if step % itemsize:
         return f"axis {axis} steps {step} bytes, no multiple of an element's {itemsize}"
-    if fastest:
+    if not previous:  # the fastest axis
         return None
-    if step < cur:
+    if step < previous:
         return f"axis {axis} is faster than the axis that the declared order puts inside it"
     if step % cur:
         return f"axis {axis} has a stride that is no multiple of the next inner one"
