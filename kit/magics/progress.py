@@ -111,7 +111,7 @@ class BuildProgress:
     display : Display or None
         None shows nothing.
     action : str
-        What is going on, "compiling slope (fortran)".
+        What is going on, "building slope (fortran)".
     delay, period : float
         Time until the first line and between two [s].
     """

@@ -63,7 +63,7 @@ class PyccelKernelMagic:
     def _build(
         self, cell: str, options: BuildOptions, names: tuple[str, ...], frontend: Frontend
     ) -> BuiltCell:
-        title = f"compiling {_few(names)} ({options.language})"
+        title = f"building {_few(names)} ({options.language})"
         with BuildProgress(choose_display(self._shell, frontend), title) as progress:
             return build_cell(
                 "\n" + cell,  # stands for the magic line, so that line numbers agree

@@ -38,8 +38,8 @@ def progress_text(action: str, stage: str, seconds: float) -> str:
 
     Examples
     --------
-    >>> progress_text("compiling slope (fortran)", "gfortran", 1.234)
-    'kit: compiling slope (fortran): gfortran, 1.2 s'
+    >>> progress_text("building slope (fortran)", "gfortran", 1.234)
+    'kit: building slope (fortran): gfortran, 1.2 s'
     """
     where = f": {clean_text(stage)}" if stage else ""
     return f"kit: {clean_text(action)}{where}, {seconds:.1f} s".replace("\n", " ")

@@ -39,7 +39,7 @@ def test_a_cell_compiles_and_its_progress_vanishes(lab: Lab, notebook: Notebook)
         notebook.start_cell(index)
         notebook.page.locator(".kit-progress").wait_for()
         first = notebook.output_text(index)
-        assert "kit: compiling twice (fortran): pyccel" in first
+        assert "kit: building twice (fortran): pyccel" in first
         notebook.page.wait_for_function(
             "before => document.querySelector('.kit-progress')?.innerText !== before", arg=first
         )

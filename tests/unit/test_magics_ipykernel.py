@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,7 +100,7 @@ def test_a_slow_build_shows_progress_that_leaves_with_it(process: NotebookProces
     assert "update_display_data" in kinds(found)
     assert kinds(found)[-2:] == ["clear_output", "stream"]
     line = found[0]["content"]["data"]["text/plain"]
-    assert line.startswith("kit: compiling twice (fortran): pyccel, 0.")
+    assert line.startswith("kit: building twice (fortran): pyccel, 0.")
     assert text_of(found) == SUMMARY
     process.good("magic.build_cell = real")
 
@@ -181,3 +182,22 @@ def test_question_mark_shows_the_help(process: NotebookProcess) -> None:
         text = reply["payload"][0]["data"]["text/plain"]
         assert "Example" in text
         assert magic in text
+
+
+def test_nbclient_stops_at_a_failed_cell_and_keeps_what_it_said(tmp_path: Path) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    broken = CELL.replace("2.0 * x", "2.0 * * x")
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(one) for one in ("%load_ext kit", CELL, broken, "1")]
+    )
+    client = NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}})
+    with pytest.raises(CellExecutionError, match="cell line 3"):
+        client.execute()
+    assert notebook.cells[1].outputs[0].text == SUMMARY
+    (output,) = notebook.cells[2].outputs
+    assert output.ename == "CellError"
+    assert ".py" not in "\n".join(output.traceback)
+    assert notebook.cells[3].outputs == []

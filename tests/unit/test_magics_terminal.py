@@ -69,7 +69,7 @@ def screen_lines(output: str) -> list[str]:
 
 def test_progress_on_a_terminal_is_seen_and_then_erased(tmp_path: Path) -> None:
     output = run_in_terminal(tmp_path, stable=False)
-    assert output.count("\rkit: compiling twice (fortran): pyccel, ") >= 2
+    assert output.count("\rkit: building twice (fortran): pyccel, ") >= 2
     assert screen_lines(output) == ["twice(x): fortran, returns float"]
 
 
