@@ -94,12 +94,10 @@ class _LocatedError(KitError):
     def _place(self) -> str:
         if self.line is None:
             return ""
-        where = f"cell line {self.line}"
+        where = f"line {self.line}"
         if self.column is not None:
             where += f", column {self.column}"
-        if self.cell is not None:
-            where += f" of {self.cell}"
-        return where + ": "
+        return f"cell {where}: " if self.cell is None else f"{where} of {self.cell}: "
 
 
 class CellError(_LocatedError):
@@ -116,7 +114,7 @@ class CellError(_LocatedError):
     fix : str or None
         What to write instead.
     cell : str or None
-        Which other cell `line` counts in; None is the cell that was run.
+        Which other cell or file `line` counts in; None is the cell that was run.
     """
 
 

@@ -285,6 +285,11 @@ class PyccelKernel:
         """How it was built; None for a function that kit did not compile."""
         return None if self._build is None else self._build.record
 
+    @property
+    def provenance(self) -> KernelBuild | None:
+        """Its source, and what it takes to build it again; None where kit did not compile it."""
+        return self._build
+
     def cache_info(self) -> CacheInfo:
         """Whether the artifact was there already, why, and its key."""
         record = self.build

@@ -8,6 +8,7 @@ from typing import Any
 
 from kit.terms import Language
 from kit.trace import BuildRecord
+from kit.unit import CellSource
 
 __all__ = ["CacheInfo", "KernelBuild"]
 
@@ -55,6 +56,10 @@ class KernelBuild:
         Kernels with equal ones are equal.
     doc : str or None
         The function's documentation.
+    origin : CellSource or None
+        The cell with what it uses from other cells, for kernels that call this one.
+    uses : mapping of str to PyccelKernel
+        The kernels of other cells that were compiled in, by name.
     """
 
     record: BuildRecord
@@ -67,3 +72,5 @@ class KernelBuild:
     rebuild: Callable[[str, str, Mapping[str, Any]], object] | None = None
     identity: tuple[object, ...] = ()
     doc: str | None = None
+    origin: CellSource | None = None
+    uses: Mapping[str, PyccelKernel] = field(default_factory=dict[str, "PyccelKernel"])

@@ -97,6 +97,7 @@ def translate(
         generated=run.generated(),
         files=files.digests(),
         seconds=run.seconds,
+        compiler=_version(request.compilers.get(request.language)),
     )
 
 
@@ -291,6 +292,16 @@ def _offer(installer: Any, make: Callable[[], Any]) -> None:
 def _is_pyccel_error(error: BaseException) -> bool:
     kind: Any = import_module("pyccel.errors.errors").PyccelError
     return isinstance(error, kind)
+
+
+def _version(compiler: str | None) -> str:
+    """The first line of what a compiler says of itself: name, packager, version."""
+    with suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(
+            [compiler or "", "--version"], capture_output=True, text=True, check=True
+        ).stdout
+        return told.partition("\n")[0].strip()
+    return ""
 
 
 def _run_path(compilers: Mapping[str, str]) -> tuple[str, ...]:

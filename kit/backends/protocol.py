@@ -160,6 +160,8 @@ class CompileReply:
         Path -> SHA-256 (hex) of each of the user's own files that the build read.
     seconds : mapping of str to float
         Stage -> time [s].
+    compiler : str
+        What the compiler of the request's language says that it is.
     """
 
     ok: bool
@@ -169,6 +171,7 @@ class CompileReply:
     generated: Mapping[str, str] = field(default_factory=dict[str, str])
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    compiler: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The reply as plain JSON values.
@@ -210,6 +213,7 @@ class CompileReply:
             generated=_text_map(items["generated"], "generated"),
             files=_text_map(items["files"], "files"),
             seconds=_seconds(items["seconds"], "seconds"),
+            compiler=_text(items["compiler"], "compiler"),
         )
 
 
