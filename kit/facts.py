@@ -191,8 +191,9 @@ class LayoutFacts:
         """Whether two different indices share a byte of memory.
 
         Exact where each stride steps over what the smaller ones span, where there are no gaps,
-        and for up to two axes of more than one index. Other arrays are searched exactly with
-        bounded work; one that stays undecided answers True (none of NumPy's own views does).
+        and for up to two axes of more than one index: slices, transposes and diagonals of a
+        contiguous array among them. Others are searched exactly with bounded work; one that
+        stays undecided answers True.
 
         Examples
         --------
