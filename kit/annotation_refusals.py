@@ -119,6 +119,12 @@ class AnnotationRefusals:
             return self._shapeless(name)
         if name in {"Optional", "Union", "List", "Tuple", "Dict", "Callable", "Sequence"}:
             return self._refused_typing(name)
+        if name in {"list", "tuple", "set", "dict"}:
+            inside = "int, ..." if name == "tuple" else "int"
+            return self._refused(
+                f"{name} does not say of what",
+                self._in_place("'float64[:]'" if name == "dict" else repr(f"{name}[{inside}]")),
+            )
         known = [*PYTHON_SCALARS, *DTYPES, *self._names.classes, *self._names.typevars]
         near = (difflib.get_close_matches(name, known, 1, 0.7) or ["float64"])[0]
         return self._refused(

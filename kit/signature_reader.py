@@ -12,6 +12,7 @@ from kit.annotation_refusals import Names
 from kit.annotations import AnnotationReader, Reading
 from kit.constants import NotConstant, evaluate_constant
 from kit.errors import CellError
+from kit.header import header_text
 from kit.parameters import NO_DEFAULT, ArgumentType, Parameter, Signature
 from kit.place import Source
 from kit.terms import Language
@@ -21,6 +22,8 @@ __all__ = ["MAX_VARIANTS", "parse_signature"]
 
 MAX_VARIANTS: Final = 64
 """Combinations of types that one function may have; each is compiled separately."""
+
+_ANY: Final = ArgumentType(dtype="object", rank=0, order=None, container="any", text="any")
 
 
 def parse_signature(
@@ -104,12 +107,12 @@ class _SignatureReader:
         arguments += self._node.args.kwonlyargs
         combinations = self._combinations(arguments)
         types: list[dict[ArgumentType, None]] = [{} for _ in arguments]
-        finals = [False] * len(arguments)
+        finals = [True] * len(arguments)
         variants: dict[tuple[ArgumentType, ...], None] = {}
         for combination in combinations:
             for index, readings in enumerate(combination):
                 types[index].update((one.type, None) for one in readings)
-                finals[index] = finals[index] or all(one.final for one in readings)
+                finals[index] = finals[index] and all(one.final for one in readings)
             for choice in product(*combination):
                 variants[tuple(one.type for one in choice)] = None
                 if len(variants) > MAX_VARIANTS:
@@ -129,39 +132,36 @@ class _SignatureReader:
     def _combinations(self, arguments: list[ast.arg]) -> list[list[tuple[Reading, ...]]]:
         """The alternatives of every parameter, once for each choice of the TypeVars."""
         reader = self._annotations
-        annotations = [self._annotation(one) for one in arguments]
-        used = {name: one for one in annotations for name in reader.used_typevars(one)}
-        if not used:
-            return [
-                [
-                    reader.read(one, name=arg.arg)
-                    for arg, one in zip(arguments, annotations, strict=True)
-                ]
-            ]
+        used: dict[str, ast.expr] = {}
+        for one in arguments:
+            if one.annotation is not None:
+                for name in reader.used_typevars(one.annotation):
+                    used.setdefault(name, one.annotation)
         choices = [reader.constraints(name, at) for name, at in used.items()]
         if math.prod(len(one) for one in choices) > MAX_VARIANTS:
             raise self._variants_error(arguments)
         return [
-            [
-                reader.read(one, dict(zip(used, choice, strict=True)), name=arg.arg)
-                for arg, one in zip(arguments, annotations, strict=True)
-            ]
+            [self._read(one, dict(zip(used, choice, strict=True))) for one in arguments]
             for choice in product(*choices)
         ]
 
-    def _annotation(self, argument: ast.arg) -> ast.expr:
-        if argument.annotation is None:
-            raise self._source.error(
-                f"{argument.arg!r} has no annotation, so its type is unknown",
-                argument,
-                f"{argument.arg}: 'float64[:]'",
-            )
-        return argument.annotation
+    def _read(
+        self, argument: ast.arg, bound: Mapping[str, tuple[Reading, ...]]
+    ) -> tuple[Reading, ...]:
+        if argument.annotation is not None:
+            return self._annotations.read(argument.annotation, bound, name=argument.arg)
+        if not self._public and "inline" in {ast.unparse(one) for one in self._node.decorator_list}:
+            # Pyccel takes the types of each call.
+            return (Reading(type=_ANY),)
+        raise self._source.error(
+            f"{argument.arg!r} has no annotation, so its type is unknown",
+            argument,
+            f"{argument.arg}: 'float64[:]'",
+        )
 
     def _parameter(
         self, index: int, argument: ast.arg, types: tuple[ArgumentType, ...], final: bool
     ) -> Parameter:
-        assert argument.annotation is not None
         keyword_only = index >= len(self._node.args.posonlyargs) + len(self._node.args.args)
         for one in types:
             self._check_type(argument, one)
@@ -196,7 +196,7 @@ class _SignatureReader:
             raise self._source.error(
                 f"the default of {argument.arg!r} does not arrive; only numbers and None do",
                 node,
-                f"{argument.arg}: {_as_written(_required(argument.annotation))}",
+                f"{argument.arg}: {_as_written(argument.annotation)}",
             )
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         if self._public and self._language == "fortran" and names & set(self._constants):
@@ -216,7 +216,7 @@ class _SignatureReader:
     def _default_error(
         self, argument: ast.arg, node: ast.expr, why: str, value: object
     ) -> CellError:
-        annotation = _as_written(_required(argument.annotation))
+        annotation = _as_written(argument.annotation)
         return self._source.error(
             f"the default of {argument.arg!r} {why}",
             node,
@@ -241,7 +241,16 @@ class _SignatureReader:
             raise self._source.error(
                 f"{argument.arg!r} takes a function, which Python cannot pass to compiled code",
                 self._node,
-                f"def _{self._node.name}(...):  # only called by functions of this cell",
+                header_text(self._node, name=f"_{self._node.name}")
+                + "  # only for functions of this cell",
+            )
+        if one.container == "tuple" and "..." not in one.text:
+            raise self._source.error(
+                f"{argument.arg!r}: a tuple of fixed length cannot be passed to compiled code",
+                argument,
+                f"{argument.arg}: {f'tuple[{one.dtype}, ...]'!r}"
+                if one.dtype != "object"
+                else f"{argument.arg}_0: float, {argument.arg}_1: float",
             )
         nested = one.container in {"list", "tuple", "set"} and one.rank > 1
         if one.container == "dict" or nested:
@@ -264,7 +273,7 @@ class _SignatureReader:
             raise self._source.error(
                 f"{name!r} cannot be keyword-only: {self._language} has another meaning for it",
                 argument,
-                f"{name}_: {_as_written(_required(argument.annotation))}",
+                f"{name}_: {_as_written(argument.annotation)}",
             )
 
     def _variants_error(self, arguments: list[ast.arg]) -> CellError:
@@ -278,10 +287,5 @@ class _SignatureReader:
         )
 
 
-def _required(annotation: ast.expr | None) -> ast.expr:
-    assert annotation is not None
-    return annotation
-
-
-def _as_written(annotation: ast.expr) -> str:
-    return ast.unparse(annotation)
+def _as_written(annotation: ast.expr | None) -> str:
+    return "" if annotation is None else ast.unparse(annotation)

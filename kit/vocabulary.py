@@ -161,6 +161,12 @@ INSTEAD: Final[Mapping[str, str]] = {
     "numpy.deg2rad": "x * (np.pi / 180.0)",
     "numpy.asarray": "the array itself",
     "numpy.ascontiguousarray": "np.array(x)",
+    "numpy.reshape": "an array made by np.zeros, filled in a loop",
+    "numpy.concatenate": "an array made by np.zeros, filled by slices",
+    "numpy.argmax": "a loop that keeps the index of the largest",
+    "numpy.argmin": "a loop that keeps the index of the smallest",
+    "numpy.cumsum": "a loop that adds up",
+    "numpy.round": "round(x) on the elements",
     "numpy.copyto": "y[:] = x[:]",
     "numpy.random.uniform": "np.random.rand(n)",
 }

@@ -1,0 +1,27 @@
+"""The `def` line of a function, as text to paste."""
+
+from __future__ import annotations
+
+import ast
+
+__all__ = ["header_text"]
+
+
+def header_text(node: ast.FunctionDef, *, name: str | None = None) -> str:
+    """One line, without decorators and body; under another name where one is given.
+
+    Examples
+    --------
+    >>> header_text(ast.parse("@pure\\ndef f(x: int) -> int:\\n    return x").body[0])
+    'def f(x: int) -> int:'
+    """
+    bare = ast.FunctionDef(
+        name=name or node.name,
+        args=node.args,
+        body=[ast.Pass()],
+        decorator_list=[],
+        returns=node.returns,
+        lineno=node.lineno,
+        col_offset=node.col_offset,
+    )
+    return ast.unparse(bare).partition("\n")[0]
