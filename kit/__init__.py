@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from kit.decorate import KernelNamespace, pyccel_kernel
-from kit.errors import (
-    ArgumentRefused,
-    BuildError,
-    CacheError,
-    CellError,
-    CopyWarning,
-    KitError,
-    KitWarning,
-    StaleDependencyWarning,
-    StaleKernelError,
-)
-from kit.kernel import PyccelKernel
-from kit.layout import LayoutFacts, inspect_layout
-from kit.plan import ArgumentPlan, CallPlan
-from kit.signature import Parameter, Signature
-from kit.targets import use_target
-from kit.trace import BuildRecord
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+    from kit.decorate import KernelNamespace, pyccel_kernel
+    from kit.errors import (
+        ArgumentRefused,
+        BuildError,
+        CacheError,
+        CellError,
+        CopyWarning,
+        KitError,
+        KitWarning,
+        StaleDependencyWarning,
+        StaleKernelError,
+    )
+    from kit.kernel import PyccelKernel
+    from kit.layout import LayoutFacts, inspect_layout
+    from kit.plan import ArgumentPlan, CallPlan
+    from kit.signature import Parameter, Signature
+    from kit.targets import use_target
+    from kit.trace import BuildRecord
 
 __all__ = [
     "ArgumentPlan",
@@ -50,6 +51,43 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# Where each public name lives. A name is imported when it is first used, so that `import kit`
+# costs a millisecond in a script that may never build anything (docs/decisions/).
+_HOMES = {
+    "kit.decorate": ("KernelNamespace", "pyccel_kernel"),
+    "kit.errors": (
+        "ArgumentRefused",
+        "BuildError",
+        "CacheError",
+        "CellError",
+        "CopyWarning",
+        "KitError",
+        "KitWarning",
+        "StaleDependencyWarning",
+        "StaleKernelError",
+    ),
+    "kit.kernel": ("PyccelKernel",),
+    "kit.layout": ("LayoutFacts", "inspect_layout"),
+    "kit.plan": ("ArgumentPlan", "CallPlan"),
+    "kit.signature": ("Parameter", "Signature"),
+    "kit.targets": ("use_target",),
+    "kit.trace": ("BuildRecord",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    module = _HOME.get(name)
+    if module is None:
+        raise AttributeError(f"module 'kit' has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
