@@ -181,9 +181,9 @@ class _Advice:
     def _define(self, node: ast.FunctionDef, method_of: str | None = None) -> None:
         self._header(node, method_of)
         outer = self._locals, self._arrays, self._function, dict(self._imports)
-        self._locals = _bound_names(node)
+        self._locals, stored = _own_names(node)
         self._arrays = {one.arg for one in _every_argument(node.args) if _is_array(one.annotation)}
-        self._arrays -= _stored_names(node)
+        self._arrays -= stored
         self._function = node
         self._all(node.body)
         self._locals, self._arrays, self._function, self._imports = outer
@@ -197,6 +197,12 @@ class _Advice:
                 f"{node.name!r} is both the function and its parameter", node, f"{node.name}_: int"
             )
         check_parameters(node, self._source, method_of=method_of)
+        if isinstance(node.returns, ast.Constant) and node.returns.value == "None":
+            raise self._source.error(
+                "'None' in quotes is no type for Pyccel",
+                node.returns,
+                header_text(node).replace("-> 'None'", "-> None"),
+            )
         for one in _every_argument(node.args):
             self._check_ascii(one.arg, one)
         for default in (*node.args.defaults, *node.args.kw_defaults):
@@ -267,12 +273,22 @@ class _Advice:
             self._visit(base)
 
     def _import(self, node: ast.Import) -> None:
+        self._check_place(node)
         check_import(node, self._source)
         self._imports.update(imported_names(node))
 
     def _import_from(self, node: ast.ImportFrom) -> None:
+        self._check_place(node)
         check_import_from(node, self._source)
         self._imports.update(imported_names(node))
+
+    def _check_place(self, node: ast.Import | ast.ImportFrom) -> None:
+        if self._function is not None and node not in self._function.body:
+            raise self._source.error(
+                "an import inside if, for or while is not compiled",
+                node,
+                f"{ast.unparse(node)}  # at the top of this cell",
+            )
 
     # ---- statements ---------------------------------------------------------------------
 
@@ -498,6 +514,13 @@ class _Advice:
                 raise self._source.error(
                     "None as an index is not compiled", one, "# write a loop over the axis"
                 )
+            if isinstance(one, ast.Compare):
+                raise self._source.error(
+                    "a mask as an index is not compiled",
+                    one,
+                    f"for i in range({ast.unparse(node.value)}.shape[0]):\n"
+                    f"    if {ast.unparse(one)}:  # with [i] behind each array\n        pass",
+                )
         self._inside(node)
 
     def _compare(self, node: ast.Compare) -> None:
@@ -566,28 +589,29 @@ def _every_argument(node: ast.arguments) -> list[ast.arg]:
     return every + [one for one in (node.vararg, node.kwarg) if one is not None]
 
 
-def _bound_names(node: ast.FunctionDef) -> set[str]:
-    """Names that a function, or one nested in it, makes its own."""
-    names: set[str] = set()
-    for one in ast.walk(node):
+def _own_names(node: ast.FunctionDef) -> tuple[set[str], set[str]]:
+    """Names that a function, or one nested in it, binds; and those that it assigns."""
+    bound: set[str] = set()
+    stored: set[str] = set()
+    pending: list[ast.AST] = [node]
+    while pending:  # half of the time of ast.walk, which looks fields up by name
+        one = pending.pop()
         if isinstance(one, ast.Name):
             if not isinstance(one.ctx, ast.Load):
-                names.add(one.id)
-        elif isinstance(one, ast.arg):
-            names.add(one.arg)
+                stored.add(one.id)
+            continue
+        if isinstance(one, ast.arg):
+            bound.add(one.arg)
         elif isinstance(one, ast.FunctionDef) and one is not node:
-            names.add(one.name)
+            bound.add(one.name)
         elif isinstance(one, ast.Import | ast.ImportFrom):
-            names.update(imported_names(one))
-    return names
-
-
-def _stored_names(node: ast.FunctionDef) -> set[str]:
-    return {
-        one.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)
-    }
+            bound.update(imported_names(one))
+        for value in one.__dict__.values():
+            if isinstance(value, ast.AST):
+                pending.append(value)
+            elif isinstance(value, list):
+                pending.extend(part for part in value if isinstance(part, ast.AST))  # pyright: ignore[reportUnknownVariableType]
+    return bound | stored, stored
 
 
 def _is_array(annotation: ast.expr | None) -> bool:
