@@ -46,8 +46,8 @@ bench: ## measure against Numba, Cython, fortran-magic and C, into benchmarks/re
 	@$(SETUP) bench
 	@$(RUN) -m benchmarks.run $(ARGS)
 
-fuzz: setup ## random arrays and calls, many more than make test tries (CASES=100000)
-	@KIT_FUZZ_CASES=$(CASES) $(RUN) -m pytest tests -m "fuzz or hypothesis" --timeout=0 -s $(ARGS)
+fuzz: setup ## random arrays and calls, many more than make test tries (CASES=100000 KIT_FUZZ_SEED=1)
+	@KIT_FUZZ_COUNT=$(CASES) $(RUN) -m pytest tests -m "fuzz or hypothesis" --timeout=0 -s $(ARGS)
 
 gpu-check: setup ## the tests that need an NVIDIA GPU
 	@sh tools/gpu_check.sh $(ARGS)

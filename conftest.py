@@ -88,9 +88,10 @@ def _configure_hypothesis(storage: Path) -> None:
     set_hypothesis_home_dir(storage)
     # The same examples on every run, so that CI fails only for what changed; `make fuzz` roams.
     settings.register_profile("kit", deadline=None, database=None, derandomize=True)
-    cases = _fuzz_cases(default=20_000)
-    settings.register_profile("fuzz", deadline=None, database=None, max_examples=cases)
-    settings.load_profile("fuzz" if "KIT_FUZZ_CASES" in os.environ else "kit")
+    count = os.environ.get("KIT_FUZZ_COUNT")
+    if count is not None:
+        settings.register_profile("fuzz", deadline=None, database=None, max_examples=int(count))
+    settings.load_profile("kit" if count is None else "fuzz")
 
 
 # ---- any order ------------------------------------------------------------------------------
@@ -175,13 +176,3 @@ def _nothing_left_in_the_working_directory(
             directory.mkdir()
     if left:
         pytest.fail(f"left in the working directory: {', '.join(left)}")
-
-
-def _fuzz_cases(default: int) -> int:
-    return int(os.environ.get("KIT_FUZZ_CASES", default))
-
-
-@pytest.fixture
-def fuzz_cases() -> int:
-    """How many random cases a fuzz test tries: KIT_FUZZ_CASES, or 2000 in `make test`."""
-    return _fuzz_cases(default=2000)
