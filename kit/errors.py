@@ -200,6 +200,10 @@ class ArgumentRefused(KitError):
             f"  fix:   {fix}"
         )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # By kind, because both classes below carry this one's name.
+        return _restore_refusal, (isinstance(self, TypeError), self.args), self.__dict__.copy()
+
 
 class _ArgumentTypeRefused(ArgumentRefused, TypeError):
     """The argument has the wrong type, dtype or rank."""
@@ -207,6 +211,11 @@ class _ArgumentTypeRefused(ArgumentRefused, TypeError):
 
 class _ArgumentValueRefused(ArgumentRefused, ValueError):
     """The argument has the right type and a value or layout that cannot serve."""
+
+
+# Users catch and read `ArgumentRefused`; which of the two it is shows in `isinstance`.
+for _kind in (_ArgumentTypeRefused, _ArgumentValueRefused):
+    _kind.__name__ = _kind.__qualname__ = ArgumentRefused.__name__
 
 
 def argument_refused(
@@ -225,3 +234,7 @@ def argument_refused(
 
 def _restore_error(cls: type[KitError], args: tuple[object, ...]) -> KitError:
     return cls.__new__(cls, *args)
+
+
+def _restore_refusal(is_type_error: bool, args: tuple[object, ...]) -> KitError:
+    return _restore_error(_ArgumentTypeRefused if is_type_error else _ArgumentValueRefused, args)
