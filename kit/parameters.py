@@ -189,7 +189,8 @@ def _bind(
         ),
     )
     bound = binder(*args, **kwargs)
-    if _OMITTED not in bound:
+    # Not `in`, which would compare: arrays compare by element.
+    if not any(value is _OMITTED for value in bound):
         return bound
     return tuple(
         one.default if value is _OMITTED else value
