@@ -45,6 +45,7 @@ class _Compilation:
     """How one unit is compiled when the store does not have it."""
 
     unit: Unit
+    names: tuple[str, ...]
     options: BuildOptions
     key: str
     search_path: tuple[str, ...]
@@ -64,7 +65,8 @@ class _Compilation:
         reply = compile_unit(request, on_progress=self.on_progress)
         if not reply.ok:
             raise build_error(self.unit, reply)
-        return _to_store(request.module_name, reply)
+        described = {"kernels": list(self.names), "language": self.options.language}
+        return _to_store(request.module_name, reply, described)
 
 
 def obtain_module(
@@ -106,7 +108,12 @@ def obtain_module(
     )
     store = open_store()
     compilation = _Compilation(
-        unit=unit, options=options, key=key, search_path=search_path, on_progress=on_progress
+        unit=unit,
+        names=names,
+        options=options,
+        key=key,
+        search_path=search_path,
+        on_progress=on_progress,
     )
 
     def build_once(force: bool) -> tuple[Entry, bool]:
@@ -146,9 +153,10 @@ def _unusable(error: ArtifactUnusable) -> BuildError:
     )
 
 
-def _to_store(module_name: str, reply: CompileReply) -> Built:
+def _to_store(module_name: str, reply: CompileReply, described: Mapping[str, JSON]) -> Built:
     warnings = [one.message for one in reply.diagnostics if one.severity == "warning"]
     meta: dict[str, JSON] = {
+        **described,  # for people who list the store
         "files": dict(reply.files),
         "log": reply.log,
         "generated": dict(reply.generated),

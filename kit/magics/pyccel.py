@@ -49,7 +49,10 @@ class PyccelKernelMagic:
                 _warn(str(error), KitWarning)
                 return
             session.fail(names, frontend, error)
-            shorten(self._shell, error)
+            shown = _with_magic_line(error, line)
+            shorten(self._shell, shown)
+            if shown is not error:
+                raise shown from None
             raise
         except BaseException as error:  # an interrupt too: the name must not call the old text
             session.fail(names, frontend, error)
@@ -89,6 +92,14 @@ def _empty_cell(line: str) -> CellError:
         start=len(line),
         fix="write a typed function below the magic line; %%pyccel_kernel? shows one",
     )
+
+
+def _with_magic_line(error: KitError, line: str) -> KitError:
+    """The same error with the text of line 1, which the build has as an empty line."""
+    if type(error) is not CellError or error.line != 1 or error.cell or error.source_line:
+        return error
+    source = f"{PYCCEL_KERNEL.prefix} {line}".rstrip()
+    return CellError(error.message, line=1, source_line=source, fix=error.fix)
 
 
 def _print_summary(built: BuiltCell, gone: tuple[str, ...], request: KernelRequest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -12,6 +13,10 @@ from kit.terms import Language
 __all__ = ["SourceText", "choose_source"]
 
 _SUFFIXES: Mapping[Language, tuple[str, ...]] = {"fortran": (".f90",), "c": (".c", ".h")}
+# The module's own name is new for every build, and the wrapper's header has the directory in which
+# it was built; neither belongs into a notebook that is committed.
+_MODULE_NAME = re.compile(r"kit_[0-9a-f]{12}_[0-9a-f]{8}", re.IGNORECASE)
+_SCRATCH_PATH = re.compile(r'"/[^"\n]*/scratch/[^"\n]*"')
 # Pyccel 2.2.3 names what it generates for Python's side like this.
 _BINDING_MARKS = ("bind_c", "_wrapper")
 
@@ -46,11 +51,17 @@ def choose_source(generated: Mapping[str, str], language: Language, *, everythin
         if everything
         or (name.endswith(_SUFFIXES[language]) and not any(one in name for one in _BINDING_MARKS))
     }
-    chosen = chosen or dict(generated)
+    chosen = {_impersonal(name): _impersonal(text) for name, text in (chosen or generated).items()}
     if len(chosen) == 1:
         return next(iter(chosen.values()))
     mark = "!" if language == "fortran" else "//"
     return "\n".join(f"{mark} --- {name}\n{text}" for name, text in chosen.items())
+
+
+def _impersonal(text: str) -> str:
+    """The text as every build of the same cell would have it."""
+    text = _MODULE_NAME.sub(lambda one: "KIT_CELL" if one[0].isupper() else "kit_cell", text)
+    return _SCRATCH_PATH.sub('"."', text)
 
 
 def _highlight(text: str, language: Language) -> list[tuple[str, str]]:

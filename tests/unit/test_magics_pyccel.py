@@ -135,6 +135,15 @@ def test_a_cell_without_a_body_says_what_is_missing(user: ShellUser, cell: str) 
     assert "empty" in run.output
 
 
+def test_an_error_of_the_whole_cell_shows_the_magic_line(user: ShellUser) -> None:
+    run = user.failed("%%pyccel_kernel -l c\nx: int = 3\n")
+    assert isinstance(run.error, CellError)
+    assert run.output.splitlines()[:2] == [
+        "CellError: cell line 1: no function to compile in this cell",
+        "  %%pyccel_kernel -l c",
+    ]
+
+
 def test_other_cells_do_not_get_a_body_from_kit(user: ShellUser) -> None:
     transform = user.shell.input_transformer_manager.transform_cell
     assert transform("%%time") == "get_ipython().run_cell_magic('time', '', '')\n"
