@@ -100,7 +100,6 @@ class _Advice:
         self._defined = outline.names | DECORATORS | {"types", "__name__", "property", "object"}
         self._known = known
         self._namespace = namespace
-        self._fortran = language == "fortran"
         self._ascii = language != "fortran" or source.text.isascii()
         self._imports: dict[str, str] = dict(outline.imports)
         self._locals: set[str] = set()
@@ -117,7 +116,6 @@ class _Advice:
             ast.AugAssign: self._augmented,
             ast.For: self._for,
             ast.While: self._while,
-            ast.Expr: self._expression,
             ast.With: self._with,
             ast.Call: self._call,
             ast.Name: self._name,
@@ -321,12 +319,6 @@ class _Advice:
                 node,
                 f"def {name}({_typed(value.args)}):\n    return {ast.unparse(value.body)}",
             )
-
-    def _expression(self, node: ast.Expr) -> None:
-        value = node.value
-        if isinstance(value, ast.Constant) and value.value is ... and self._fortran:
-            raise self._source.error("'...' is no statement in fortran", node, "pass")
-        self._visit(value)
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) > 1:

@@ -181,7 +181,10 @@ class _Lowering:
 
     def _augmented(self, node: ast.AugAssign) -> None:
         self.value(node.value)
-        self._store(self.value(node.target), "assigned", node)
+        if isinstance(node.target, ast.Name):
+            self._store(self.value(node.target), "assigned", node)
+        else:
+            self._bind(node.target, _NOTHING)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         self._bind(node.target, _drop(self.value(node.iter), 1))

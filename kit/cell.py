@@ -232,10 +232,10 @@ def _no_kernel(outline: Outline, source: Source) -> CellError:
 
 
 def _ranks(signature: Signature) -> Mapping[str, int | None]:
-    """Axes of each parameter; None for what is no array and no number."""
+    """Axes of each parameter, a list's included; None for objects, dicts and functions."""
     return {
         one.name: None
-        if any(kind.container for kind in one.types)
+        if any(kind.container and not kind.rank for kind in one.types)
         else max(kind.rank for kind in one.types)
         for one in signature.parameters
     }
