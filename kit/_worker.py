@@ -49,12 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.setsid()  # started by hand: the group that ends with the worker must not be the shell's
     home = Path.cwd()
     channel = _take_channel()
-    try:
-        server = _Server(channel, home=home, forks="--no-fork" not in given and _fork_is_safe())
-        server.prepare()
-        return server.serve(idle_s)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    server = _Server(channel, home=home, forks="--no-fork" not in given and _fork_is_safe())
+    server.prepare()
+    server.serve(idle_s)
+    # Not after an exception: the notebook reads the log, and removes the directory itself.
+    shutil.rmtree(home, ignore_errors=True)
+    return 0
 
 
 def _take_channel() -> int:
@@ -93,17 +93,17 @@ class _Server:
         gc.freeze()
         gc.enable()
 
-    def serve(self, idle_s: float) -> int:
+    def serve(self, idle_s: float) -> None:
         buffer = b""
         while True:
             while b"\n" in buffer:
                 line, _, buffer = buffer.partition(b"\n")
                 self._answer(line)
             if not select.select([0], [], [], idle_s)[0]:
-                return 0
+                return
             data = os.read(0, 1 << 16)
             if not data:
-                return 0
+                return
             buffer += data
 
     def _answer(self, line: bytes) -> None:

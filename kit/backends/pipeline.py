@@ -1,4 +1,4 @@
-"""The only module that touches Pyccel's own objects; it runs in the worker.
+"""Run Pyccel's pipeline on one unit; only this module and `bundled` touch Pyccel's own objects.
 
 Pyccel has no types, keeps its state in globals and writes to the current directory. Here it meets
 one request at a time in a process (or at least a directory) of its own, with three things replaced,
@@ -15,19 +15,19 @@ from __future__ import annotations
 import copy
 import json
 import os
-import subprocess
 import sys
 import sysconfig
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from kit.backends.bundled import bundle_libraries
 from kit.backends.commands import WRAPPER_MARK, Commands, CommandSettings, CompilerError
+from kit.backends.compiler_facts import compiler_version, find_run_path
 from kit.backends.diagnostics import from_compiler, from_crash, from_pyccel, from_python
 from kit.backends.files_read import FilesRead
 from kit.backends.imports import bring_user_modules
@@ -44,7 +44,6 @@ _STAGE_SHOWN = {
     "codegen": "translating",
     "cwrapper": "wrapping",
 }
-_SYSTEM_LIBRARIES = ("/lib", "/usr/lib")
 _LOG_LIMIT = 1_000_000  # characters; a build that prints more is a fault, and its log is not read
 
 
@@ -97,7 +96,7 @@ def translate(
         generated=run.generated(),
         files=files.digests(),
         seconds=run.seconds,
-        compiler=_version(request.compilers.get(request.language)),
+        compiler=compiler_version(request.compilers.get(request.language)),
     )
 
 
@@ -208,7 +207,7 @@ class _Run:
         return CommandSettings(
             scratch=self.scratch,
             unit_flags=flags,
-            run_path=_run_path(request.compilers),
+            run_path=find_run_path(request.compilers),
             library=library,
         )
 
@@ -250,78 +249,12 @@ class _Run:
         )
         compilers.Compiler.run_command = staticmethod(run_command)
         stage.set_stage = set_stage
-        _bundle_libraries()
-
-
-def _bundle_libraries() -> None:
-    """Let Pyccel take STC and gFTL from inside its own package without pkg-config and cmake."""
-    libraries: Any = import_module("pyccel.codegen.compiling.library_config")
-    make: Any = import_module("pyccel.codegen.compiling.basic").CompileObj
-    extensions = Path(import_module("pyccel.extensions").__file__ or "").parent
-    stc = extensions / "stc_install_GNU"
-    archive = next(stc.glob("**/libstc.a"), None)
-    if archive is not None:
-        include, directory = (stc / "include",), (archive.parent,)
-        _offer(
-            libraries.recognised_libs["stc"],
-            lambda: make(
-                "stc",
-                folder="",
-                has_target_file=False,
-                include=include,
-                libdir=directory,
-                libs=["-lstc", "-lm"],
-            ),
-        )
-    gftl = next(extensions.glob("gftl_install/GFTL*/include/v2"), None)
-    if gftl is not None:
-        _offer(
-            libraries.recognised_libs["gFTL"],
-            lambda: make("GFTL", folder="", has_target_file=False, include=(gftl,)),
-        )
-
-
-def _offer(installer: Any, make: Callable[[], Any]) -> None:
-    def check(*_: object, **__: object) -> Any:
-        return make()
-
-    installer._check_for_package = check
-    installer._check_for_cmake_package = check
+        bundle_libraries()
 
 
 def _is_pyccel_error(error: BaseException) -> bool:
     kind: Any = import_module("pyccel.errors.errors").PyccelError
     return isinstance(error, kind)
-
-
-def _version(compiler: str | None) -> str:
-    """The first line of what a compiler says of itself: name, packager, version."""
-    with suppress(OSError, subprocess.SubprocessError):
-        told = subprocess.run(
-            [compiler or "", "--version"], capture_output=True, text=True, check=True
-        ).stdout
-        return told.partition("\n")[0].strip()
-    return ""
-
-
-def _run_path(compilers: Mapping[str, str]) -> tuple[str, ...]:
-    """Directories of the compilers' own run-time libraries that the loader does not search."""
-    suffix = "dylib" if sys.platform == "darwin" else "so"
-    asked = {"fortran": f"libgfortran.{suffix}", "c": "libgcc_s.so.1"}
-    found: dict[str, None] = {}
-    for language, compiler in compilers.items():
-        with suppress(OSError, subprocess.SubprocessError):
-            told = subprocess.run(
-                [compiler, f"-print-file-name={asked[language]}"],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.strip()
-            path = Path(told)
-            if path.is_absolute():
-                # Of links such as /usr/lib/gcc/.../libgfortran.so the end counts.
-                found[str(path.resolve().parent)] = None
-    return tuple(path for path in found if not path.startswith(_SYSTEM_LIBRARIES))
 
 
 def _shortened(log: str) -> str:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kit.backends import commands, diagnostics, workers
+from kit.backends import commands, compiler_facts, diagnostics, workers
+from kit.backends.files_read import FilesRead
 from kit.backends.imports import bring_user_modules
 from kit.backends.protocol import CompileReply, CompileRequest, Diagnostic
 from kit.backends.pyccel import compile_unit
@@ -186,6 +187,25 @@ def test_an_error_in_a_users_module_names_that_file(tmp_path: Path) -> None:
     assert str(tmp_path / "broken.py") in reply.files
 
 
+def test_modules_in_directories_that_are_not_watched_are_reported_too(tmp_path: Path) -> None:
+    user = tmp_path / "scratch" / "user"
+    user.mkdir(parents=True)
+    (user / "near.py").write_text("def g(x: float) -> float:\n    return x\n")
+    source = "from near import g\n\ndef f(x: float) -> float:\n    return g(x)\n"
+    reply = build(source, tmp_path / "scratch", search_path=(str(user),))
+    assert list(reply.files) == [str(user / "near.py")]
+
+
+def test_what_was_used_counts_not_what_is_there_later(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("old")
+    with FilesRead() as files:
+        files.note(file, file.read_bytes())
+        file.read_text()
+    file.write_text("new")
+    assert files.digests() == {str(file): hashlib.sha256(b"old").hexdigest()}
+
+
 def test_modules_that_import_each_other_end_the_search(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import b\n")
     (tmp_path / "b.py").write_text("import a\nimport numpy\n")
@@ -322,6 +342,26 @@ def test_start_up_code_of_fast_math_is_never_linked(tmp_path: Path) -> None:
     assert "/python/lib" not in line
     assert line[-1] == "-Wl,-rpath,/opt/gcc/lib"
     assert "-Wl,--disable-new-dtags" in line
+
+
+def test_only_run_time_libraries_that_the_loader_would_not_find_are_put_on_the_path(
+    tmp_path: Path,
+) -> None:
+    library = tmp_path / "env" / "lib" / "libgfortran.so.5"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    # As in a conda environment: a link, seen from the compiler's own directory.
+    (tmp_path / "libgfortran.so").symlink_to(library)
+    answers = {"gfortran": tmp_path / "libgfortran.so", "gcc": "/usr/lib/libgcc_s.so.1"}
+    compilers: dict[str, str] = {}
+    for name, answer in answers.items():
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho {answer}\n")
+        program.chmod(0o755)
+        compilers["fortran" if name == "gfortran" else "c"] = str(program)
+    assert compiler_facts.find_run_path(compilers) == (str(library.parent),)
+    (tmp_path / "gfortran").write_text("#!/bin/sh\necho libgfortran.so\n")  # it has none
+    assert compiler_facts.find_run_path(compilers) == ()
 
 
 # ---- protocol ----------------------------------------------------------------------------------

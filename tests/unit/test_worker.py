@@ -18,8 +18,8 @@ import pytest
 
 from kit.backends import workers
 from kit.backends.protocol import CompileReply, CompileRequest
-from kit.backends.pyccel import compile_unit, prewarm
-from kit.backends.workers import Worker
+from kit.backends.pyccel import compile_unit, identify_toolchain, prewarm
+from kit.backends.worker_process import Worker, worker_environment
 from kit.errors import BuildError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
@@ -59,7 +59,7 @@ def sleeping_gfortran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # The answer to -print-file-name comes at once. A child of the compiler stands for cc1.
     program.write_text(
         "#!/bin/sh\n"
-        'case "$1" in -print*) exit 0;; esac\n'
+        'case "$1" in -print*|--version) exit 0;; esac\n'
         "sleep 60 &\n"
         f"echo $$ $! > {started}.new; mv {started}.new {started}\n"
         "wait\n"
@@ -155,13 +155,31 @@ def test_a_killed_notebook_leaves_no_process_and_no_worker_directory(
     assert not home.exists()
 
 
+def test_compilers_end_with_the_worker_even_if_the_notebook_cannot_help(
+    tmp_path: Path, sleeping_gfortran: Path
+) -> None:
+    with notebook(tmp_path) as process:
+        compilers = processes_of(sleeping_gfortran)
+        process.send_signal(signal.SIGSTOP)
+        os.kill(group_of(compilers[0]), signal.SIGKILL)
+        wait_for(lambda: not any(map(is_running, compilers)), 2.0)
+
+
+def test_a_worker_is_out_of_reach_of_ctrl_c_from_its_first_moment() -> None:
+    worker = Worker(command=[sys.executable, "-c", "import sys; sys.stdin.readline()"])
+    try:
+        assert os.getpgid(worker.pid) == worker.pid != os.getpgid(0)
+    finally:
+        worker.kill()
+
+
 def test_without_fork_a_killed_notebook_leaves_no_process_either(
     tmp_path: Path, sleeping_gfortran: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = SCRIPT.replace(
         "scratch.mkdir()",
-        "scratch.mkdir()\nfrom kit.backends import workers\n"
-        "workers._state.worker = workers.Worker(['--no-fork'])",
+        "scratch.mkdir()\nfrom kit.backends import worker_process, workers\n"
+        "workers._state.worker = worker_process.Worker(['--no-fork'])",
     )
     command = [sys.executable, "-c", script.format(source=SOURCE), str(tmp_path / "scratch")]
     with subprocess.Popen(command) as process:
@@ -229,11 +247,11 @@ def test_a_worker_that_leaves_in_the_moment_of_a_request_is_replaced(tmp_path: P
     assert build(tmp_path / "scratch").ok
 
 
-def test_reap_collects_a_worker_that_has_left() -> None:
+def test_a_worker_that_has_left_is_collected_with_the_next_cell() -> None:
     worker = workers._state.worker = Worker(command=[sys.executable, "-c", ""])
     wait_for(lambda: not is_running(worker.pid))
     assert Path(f"/proc/{worker.pid}").exists(), "no zombie to collect"
-    workers.reap()
+    identify_toolchain("c", None, False)
     assert workers._state.worker is None
     assert not Path(f"/proc/{worker.pid}").exists()
 
@@ -412,6 +430,15 @@ def test_modules_in_the_current_directory_shadow_nothing(
     assert build(tmp_path / "scratch").ok
 
 
+def test_only_absolute_directories_are_handed_to_the_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([".", "", "relative", "/absolute"]))
+    handed = worker_environment()["PYTHONPATH"].split(os.pathsep)
+    assert "/absolute" in handed
+    assert all(path.startswith("/") for path in handed)
+
+
 def test_a_deleted_current_directory_disturbs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -436,6 +463,7 @@ def test_settings_of_the_users_python_do_not_reach_the_worker(
     assert reply.ok
     assert "-fcheck" not in reply.log
     assert "__pyccel__gw0" not in reply.log
+    assert not {"PYTHONINSPECT", "PYTHONWARNINGS"} & worker_environment().keys()
 
 
 def test_no_descriptor_and_no_directory_is_left(
@@ -458,8 +486,8 @@ def test_kit_that_is_importable_by_sys_path_alone_starts_its_worker(tmp_path: Pa
     (tmp_path / "roots" / "kit").symlink_to(root / "kit")
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import pathlib\n"
-        "from kit.backends import workers\n"
-        "print(workers._environment()['PYTHONPATH'])\n"
+        "from kit.backends.worker_process import worker_environment\n"
+        "print(worker_environment()['PYTHONPATH'])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "roots")],
