@@ -200,25 +200,27 @@ def test_a_forked_child_does_not_keep_its_parents_lock(store: Store) -> None:
     with Shelves(store.root, create=True) as shelves:
         lock = KeyLock(shelves.descriptor("locks"), KEY)
         assert lock.try_acquire()
-        reader, writer = os.pipe()
+        alive, done = os.pipe(), os.pipe()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # threads of the test runner
             child = os.fork()
         if child == 0:
-            os.close(writer)
-            os.read(reader, 1)
+            os.write(alive[1], b"x")
+            os.read(done[0], 1)
             os._exit(0)
-        os.close(reader)
+        os.read(alive[0], 1)
         assert lock._descriptor is not None
-        os.close(lock._descriptor)
+        os.close(lock._descriptor)  # as if this process had been killed
         lock._descriptor = None
         other = KeyLock(shelves.descriptor("locks"), KEY)
         try:
             assert other.try_acquire()
         finally:
             other.release()
-            os.close(writer)
+            os.write(done[1], b"x")
             os.waitpid(child, 0)
+            for descriptor in (*alive, *done):
+                os.close(descriptor)
 
 
 def test_a_lock_file_that_was_removed_and_made_again_is_not_taken_twice(store: Store) -> None:
