@@ -246,9 +246,12 @@ def _cast(expression: str, source: Family | None, expected: ArgumentType, value:
     if source is not None and target == "int" and not np.isfinite(value):
         return f"{to}(0)  # {value} is no integer"
     try:
-        {"int": int, "float": float, "complex": complex}[target](value)
+        number = {"int": int, "float": float, "complex": complex}[target](value)
     except Exception:  # whatever __int__ and the like of a stranger raise
         return f"{to}(0)  # a number"
+    if target == "int" and not _in_range(number, expected):
+        low, high = INT_RANGES[expected.dtype]
+        return f"min(max(int({expression}), {low}), {high})  # the nearest that fits"
     return f"{to}({expression})"
 
 

@@ -1,0 +1,327 @@
+"""PyccelKernel around a function that stands in for a compiled one."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import pickle
+import pydoc
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kit.errors import ArgumentRefused, CopyWarning, KitError, StaleKernelError
+from kit.kernel import KernelBuild, PyccelKernel, StaleKernel
+from kit.targets import use_target
+from kit.terms import Policy
+from kit.trace import BuildRecord
+from tests.unit.signatures import read
+
+SOURCE = "def scale(x: 'float64[:]', y: 'float64[:]', factor: 'float' = 2.0) -> 'int': ..."
+
+
+def compiled(x: Any, y: Any, factor: float) -> int:
+    """Stands in for compiled code: writes y."""
+    y[:] = x * factor
+    return len(x)
+
+
+def in_python(x: Any, y: Any, factor: float = 2.0) -> str:
+    y[:] = x * factor
+    return "python"
+
+
+def rebuild(unit: str, name: str, options: Mapping[str, Any]) -> PyccelKernel:
+    """What a build injects; at module level, so that it pickles."""
+    assert unit == "the unit"
+    assert name == "scale"
+    return make(policy=options["policy"])
+
+
+def make(
+    function: Callable[..., Any] = compiled, *, policy: Policy = "warn", identity: Any = ("a",)
+) -> PyccelKernel:
+    record = BuildRecord(
+        kernels=("scale",),
+        language="fortran",
+        key="0123456789abcdef",
+        hit=True,
+        reason="store",
+        log="said nothing",
+    )
+    build = KernelBuild(
+        record=record,
+        cell_source="the cell",
+        unit="the unit",
+        function_source="def scale",
+        language="fortran",
+        options={"policy": policy},
+        load_python=lambda: in_python,
+        rebuild=rebuild,
+        identity=identity,
+        doc="Scale x into y.",
+    )
+    return PyccelKernel(function, signature=read(SOURCE, ("y",)), policy=policy, build=build)
+
+
+# ---- calls ----------------------------------------------------------------------------------
+
+
+def test_result_and_outputs_come_back_on_the_fast_and_the_slow_path() -> None:
+    kernel = make(policy="copy")
+    for x, y in (
+        (np.arange(3.0), np.zeros(3)),
+        (np.arange(3.0)[::-1], np.zeros(3)[::-1]),
+        (np.arange(3.0, dtype=">f8"), np.zeros(3, dtype=">f8")),
+    ):
+        assert kernel(x, y) == 3
+        assert np.array_equal(y, 2 * x)
+        assert kernel(x, factor=np.float32(0.5), y=y) == 3
+        assert np.array_equal(y, 0.5 * x)
+
+
+def test_an_exception_of_the_kernel_leaves_copied_outputs_untouched() -> None:
+    def fails(x: Any, y: Any, factor: float) -> None:
+        y[:] = 99
+        raise RuntimeError("late")
+
+    y = np.zeros(3)[::-1]
+    with pytest.raises(RuntimeError, match="late"):
+        make(fails, policy="copy")(np.zeros(3), y)
+    assert (y == 0).all()
+
+
+def test_refusal_comes_before_anything_is_copied_or_run() -> None:
+    runs: list[int] = []
+
+    def never(*_: Any) -> None:
+        runs.append(1)
+
+    kernel = make(never)
+    with pytest.raises(ArgumentRefused):  # and no CopyWarning for x, which would be the error
+        kernel(np.zeros(3)[::-1], [0.0], 1.0)
+    assert not runs
+
+
+def test_copy_warning_is_counted_per_kernel_object() -> None:
+    x, y = np.arange(3.0)[::-1], np.zeros(3)
+    first, second = make(), make()
+    for kernel in (first, second):
+        with pytest.warns(CopyWarning, match=r"scale\(x\)") as caught:
+            kernel(x, y)
+        assert Path(caught[0].filename) == Path(__file__)
+        kernel(x, y)
+
+
+def test_kernel_can_be_called_from_many_threads() -> None:
+    kernel = make(policy="copy")
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(200):
+            x, y = np.full(5, float(number))[::-1], np.zeros(5)[::-1]
+            kernel(x, y, 3)
+            if not (y == 3 * number).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(one,)) for one in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not wrong
+
+
+# ---- targets --------------------------------------------------------------------------------
+
+
+def test_target_is_chosen_per_call_per_block_and_put_back() -> None:
+    kernel = make()
+    x, y = np.arange(3.0), np.zeros(3)
+    assert kernel.python(x, y) == "python"
+    with use_target("python"):
+        assert kernel(x, y) == "python"
+        assert kernel.host(x, y) == 3
+        with use_target("host"):
+            assert kernel(x, y) == 3
+        with use_target("emulator"):
+            assert kernel(x, y) == 3
+        assert kernel(x, y) == "python"
+    assert kernel(x, y) == 3
+    with use_target("device"), pytest.raises(KitError, match="no device build"):
+        kernel(x, y)
+    with pytest.raises(KitError, match="no target 'gpu'"), use_target("gpu"):  # type: ignore[arg-type]
+        pass
+    assert kernel(x, y) == 3
+
+
+def test_choice_of_a_block_does_not_reach_other_threads() -> None:
+    kernel = make()
+    x, y = np.arange(3.0), np.zeros(3)
+    seen: list[Any] = []
+    with use_target("python"):
+        thread = threading.Thread(target=lambda: seen.append(kernel(x, y)))
+        thread.start()
+        thread.join()
+    assert seen == [3]
+
+
+def test_python_target_refuses_and_converts_alike() -> None:
+    kernel = make()
+    with pytest.raises(ArgumentRefused):
+        kernel.python(np.zeros(3, "int32"), np.zeros(3))
+    y = np.zeros(3)
+    kernel.python(np.arange(3.0)[::-1], y, True)  # no copy, and so no warning
+    assert list(y) == [2, 1, 0]
+
+
+def test_python_target_without_source_says_what_to_do() -> None:
+    kernel = PyccelKernel(compiled, signature=read(SOURCE, ("y",)))
+    assert kernel.targets == ("host",)
+    with pytest.raises(KitError, match=r"kit\.pyccel_kernel"):
+        kernel.python(np.zeros(3), np.zeros(3))
+
+
+# ---- what it is -----------------------------------------------------------------------------
+
+
+def test_kernel_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = make()
+    assert kernel.__name__ == kernel.__qualname__ == "scale"
+    assert kernel.__doc__ == "Scale x into y."
+    assert kernel.outputs == ("y",)
+    assert kernel.targets == ("python", "host")
+    assert kernel.source == "def scale"
+    assert kernel.log == "said nothing"
+    assert kernel.build is not None
+    assert kernel.build.hit
+    info = kernel.cache_info()
+    assert (info.hit, info.reason, info.key) == (True, "store", "0123456789abcdef")
+    assert kernel.previous is None
+    monkeypatch.delenv("KIT_STABLE_OUTPUT", raising=False)
+    assert repr(kernel).splitlines() == [
+        "<PyccelKernel scale(x: 'float64[:]', y: 'float64[:]' [inout], factor: 'float') -> 'int'",
+        "  language  fortran",
+        "  writes    y",
+        "  targets   python, host",
+        "  policy    warn",
+        "  build     0123456789ab (store)>",
+    ]
+    monkeypatch.setenv("KIT_STABLE_OUTPUT", "1")
+    assert "0123" not in repr(kernel)
+
+
+def test_kernel_serves_inspect_help_and_wraps() -> None:
+    kernel = make()
+    signature = inspect.signature(kernel)
+    assert str(signature.parameters["x"].annotation) == "float64[:]"
+    assert signature.parameters["factor"].default == 2.0
+    assert callable(kernel)
+    text = pydoc.render_doc(kernel, renderer=pydoc.plaintext)
+    assert "PyccelKernel" in text
+
+    @functools.wraps(kernel)
+    def wrapper(*args: Any) -> Any:
+        return kernel(*args)
+
+    assert wrapper.__name__ == "scale"
+    assert inspect.signature(wrapper) == signature
+    assert wrapper(np.zeros(3), np.zeros(3)) == 3
+
+
+def test_stub_is_python_that_names_the_types() -> None:
+    stub = make().stub()
+    compile(stub, "scale.pyi", "exec")
+    assert (
+        "def scale(x: NDArray[np.float64], y: NDArray[np.float64], factor: float = ...) -> Any:"
+        in stub
+    )
+    assert "Scale x into y." in stub
+
+
+def test_equality_hash_and_pickling_are_by_source_and_options() -> None:
+    kernel = make()
+    assert kernel == make()
+    assert hash(kernel) == hash(make())
+    assert kernel != make(identity=("b",))
+    assert kernel != make(policy="copy")
+    assert kernel != compiled
+    again = pickle.loads(pickle.dumps(kernel))
+    assert again == kernel
+    assert again is not kernel
+    assert pickle.loads(pickle.dumps(make(policy="copy"))) == make(policy="copy")
+    assert copy.copy(kernel) is kernel
+    assert copy.deepcopy([kernel])[0] is kernel
+
+
+def test_wrapped_function_pickles_by_reference() -> None:
+    kernel = PyccelKernel(compiled, signature=read(SOURCE, ("y",)), policy="copy")
+    again = pickle.loads(pickle.dumps(kernel))
+    assert again == kernel
+    assert again.policy == "copy"
+    assert again.outputs == ("y",)
+
+
+# ---- wrapping any compiled function ---------------------------------------------------------
+
+
+def test_signature_is_needed_and_the_error_shows_one() -> None:
+    with pytest.raises(TypeError, match=r'signature="def compiled\(x: '):
+        PyccelKernel(compiled)
+
+
+def test_signature_of_dots_takes_every_array_as_written_unless_outputs_say_so() -> None:
+    kernel = PyccelKernel(compiled, signature=SOURCE)
+    assert kernel.outputs == ("x", "y")
+    kernel = PyccelKernel(compiled, signature=SOURCE, outputs=["y"])
+    assert kernel.outputs == ("y",)
+    final = SOURCE.replace("x: 'float64[:]'", "x: 'Final[float64[:]]'")
+    kernel = PyccelKernel(compiled, signature=f"from typing import Final\n{final}")
+    assert kernel.outputs == ("y",)
+
+
+def test_signature_with_a_body_says_what_is_written() -> None:
+    source = SOURCE.replace("...", "\n    y[:] = x * factor\n    return 1\n")
+    assert PyccelKernel(compiled, signature=source).outputs == ("y",)
+    kernel = PyccelKernel(compiled, signature=source, overwrites=["y"])
+    assert kernel.signature.parameters[1].intent == "out"
+    assert kernel.outputs == ("y",)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"outputs": ["z"]}, "no parameter 'z'"),
+        ({"outputs": ["factor"]}, "factor of scale is no array"),
+        ({"outputs": ["x"], "overwrites": ["y"]}, "must be among outputs"),
+        ({"policy": "maybe"}, "policy must be"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        PyccelKernel(compiled, signature=SOURCE, **options)
+
+
+def test_device_comes_later() -> None:
+    with pytest.raises(KitError, match="device="):
+        PyccelKernel(compiled, signature=SOURCE, device=object())
+
+
+# ---- stubs of failed builds -----------------------------------------------------------------
+
+
+def test_stale_kernel_raises_and_keeps_the_build_before() -> None:
+    kernel = make()
+    stale = StaleKernel("scale", previous=kernel, reason="line 3: no such thing\nmore")
+    assert stale.previous is kernel
+    with pytest.raises(StaleKernelError, match="line 3: no such thing") as caught:
+        stale(np.zeros(3))
+    assert "scale.previous(...)" in str(caught.value)
+    assert "more" not in str(caught.value)
+    assert "StaleKernel" in repr(stale)
+    assert "previous(" not in repr(StaleKernel("scale"))
