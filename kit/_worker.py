@@ -128,7 +128,7 @@ class _Server:
         if child == 0:
             for descriptor in (self._channel, alive, result):
                 os.close(descriptor)
-            _run_child(work, answers, lifeline)
+            _run_child(work, answers, lifeline, self._die)
         os.close(lifeline)
         os.close(answers)
         try:
@@ -181,7 +181,10 @@ def _start_library(directory: Path) -> WrapperLibrary | None:
 
 
 def _run_child(
-    work: Callable[[Callable[[Mapping[str, object]], None]], None], answers: int, lifeline: int
+    work: Callable[[Callable[[Mapping[str, object]], None]], None],
+    answers: int,
+    lifeline: int,
+    die: Callable[[], NoReturn],
 ) -> NoReturn:
     """Do the work of a forked child, which never returns to the worker's code."""
     code = 1
@@ -189,7 +192,7 @@ def _run_child(
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
-        with _Watch(lifeline, _end_group):
+        with _Watch(lifeline, die):
             work(lambda message: _write_all(answers, _encode(message)))
         code = 0
     except BaseException:

@@ -160,9 +160,12 @@ def test_compilers_end_with_the_worker_even_if_the_notebook_cannot_help(
 ) -> None:
     with notebook(tmp_path) as process:
         compilers = processes_of(sleeping_gfortran)
+        worker = group_of(compilers[0])
+        home = Path(f"/proc/{worker}/cwd").readlink()
         process.send_signal(signal.SIGSTOP)
-        os.kill(group_of(compilers[0]), signal.SIGKILL)
+        os.kill(worker, signal.SIGKILL)
         wait_for(lambda: not any(map(is_running, compilers)), 2.0)
+    assert not home.exists()
 
 
 def test_a_worker_is_out_of_reach_of_ctrl_c_from_its_first_moment() -> None:
