@@ -12,7 +12,7 @@ from kit.refusals import CallText, array_fix, describe_value, is_masked
 from kit.signature import ArgumentType
 from kit.strides import beyond_c_index, why_not_in_place
 from kit.terms import Language, Order
-from kit.verdict import PASS, Verdict, refuse
+from kit.verdict import PASS, ErrorKind, Verdict, refuse
 
 __all__ = ["EMPTY", "judge_array", "judge_layout", "need_text"]
 
@@ -70,7 +70,7 @@ def judge_array(
     if problem is not None:
         error, found, need = problem
         fix = array_fix(name, array, expected, written=written, call=call)
-        return refuse("type" if error == "type" else "value", found=found, need=need, fix=fix)
+        return refuse(error, found=found, need=need, fix=fix)
     facts = inspect_layout(array)
     verdict = judge_layout(
         name, facts, expected, written=written, language=language, has_base=array.base is not None
@@ -81,20 +81,25 @@ def judge_array(
     return Verdict(action="PASS", facts=facts) if verdict is PASS else verdict
 
 
-def _wrong_elements(array: NdArray, expected: ArgumentType) -> tuple[str, str, str] | None:
+def _wrong_elements(array: NdArray, expected: ArgumentType) -> tuple[ErrorKind, str, str] | None:
     """Error kind, found and need where the elements are not the declared ones."""
-    found, need = describe_value(array), need_text(expected)
     kind = type(array)
     if kind.__array_ufunc__ is not np.ndarray.__array_ufunc__:
         # Units and the like: compiled code would compute with the bare numbers.
-        return "type", found, f"{need}; {kind.__name__} gives arithmetic its own meaning"
+        why = f"{kind.__name__} gives arithmetic its own meaning"
+        return "type", describe_value(array), f"{need_text(expected)}; {why}"
     if is_masked(array):
-        hidden = int(np.ma.count_masked(cast(Any, array)))
-        return "value", f"{found} with {hidden} masked elements", f"{need}, with no element masked"
+        found = f"{describe_value(array)} with {_masked_count(array)} masked elements"
+        return "value", found, f"{need_text(expected)}, with no element masked"
     # newbyteorder makes the comparison one of kinds and sizes; the order itself is copied away.
     if array.dtype.newbyteorder("=") != np.dtype(expected.dtype) or array.ndim != expected.rank:
-        return "type", found, need
+        return "type", describe_value(array), need_text(expected)
     return None
+
+
+def _masked_count(array: NdArray) -> int:
+    mask: NdArray = cast(Any, np.ma.getmaskarray)(array)
+    return int(mask.sum())
 
 
 def judge_layout(

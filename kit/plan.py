@@ -43,8 +43,8 @@ class ArgumentPlan:
         What is copied before the call, and written back after it [bytes].
     facts : LayoutFacts or None
         The array's layout; None for scalars and where it was refused before that mattered.
-    shows : str
-        The value in a few words.
+    value_text : str
+        What a scalar or object was; empty for an array with `facts`.
     shares_with : str or None
         The written argument whose elements this one shares: it is read as it was when the call
         began.
@@ -61,12 +61,19 @@ class ArgumentPlan:
     bytes_in: int = 0
     bytes_out: int = 0
     facts: LayoutFacts | None = None
-    shows: str = ""
+    value_text: str = ""
     shares_with: str | None = None
     found: str = ""
     need: str = ""
     fix: str = ""
     error: ErrorKind = "type"
+
+    @property
+    def shows(self) -> str:
+        """The value in a few words."""
+        if self.facts is None:
+            return self.value_text
+        return f"{self.facts.dtype} array of shape {self.facts.shape}"
 
     @property
     def written(self) -> bool:
@@ -283,14 +290,13 @@ def _as_plan(
         type=expected,
         action=verdict.action,
         reason=verdict.reason,
-        bytes_in=verdict.bytes_in,
         # What is declared as overwritten entirely need not be read first.
+        bytes_in=0 if parameter.intent == "out" else verdict.bytes_in,
         bytes_out=verdict.bytes_out,
         facts=verdict.facts,
-        shows=describe_value(value),
+        # Described when it is shown, where the facts allow: that costs more than the decision.
+        value_text="" if verdict.facts is not None else describe_value(value),
     )
-    if parameter.intent == "out":
-        plan = replace(plan, bytes_in=0)
     return plan if verdict.refusal is None else _with_refusal(plan, verdict.refusal)
 
 

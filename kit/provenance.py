@@ -73,4 +73,5 @@ class KernelBuild:
     identity: tuple[object, ...] = ()
     doc: str | None = None
     origin: CellSource | None = None
-    uses: Mapping[str, PyccelKernel] = field(default_factory=dict[str, "PyccelKernel"])
+    # Of PyccelKernel, which is a layer above.
+    uses: Mapping[str, Any] = field(default_factory=dict[str, Any])

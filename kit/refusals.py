@@ -83,7 +83,7 @@ def annotation_for(value: object, expected: ArgumentType) -> str | None:
         array = cast(NdArray, value)
         dtype, rank = array.dtype.name, array.ndim
     elif isinstance(value, np.generic):
-        dtype, rank = value.dtype.name, 0
+        dtype, rank = np.dtype(cast(Any, type(value))).name, 0
     else:
         return None
     if dtype not in _ANNOTATED:

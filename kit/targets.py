@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, cast, get_args
@@ -35,7 +35,7 @@ def chosen_target() -> Target | None:
 
 
 @contextmanager
-def use_target(name: Target) -> Iterator[None]:
+def use_target(name: Target) -> Generator[None]:
     """Run the kernels that are called in the block on one target.
 
     Parameters

@@ -285,7 +285,7 @@ def test_wrong_array_that_is_written_is_refused_and_the_fix_keeps_the_result(
     error, scope = refuse(kernel, kind, "x", x=value)
     result = scope["x"]["v"] if _ == "records" else scope["x"]
     expected = [2 * one + k for k, one in enumerate(elements, 1)]
-    assert np.array_equal(np.ravel(np.asarray(result, dtype=complex).real), expected)
+    assert np.array_equal(np.real(np.ravel(np.asarray(result, dtype=complex))), expected)
     if isinstance(value, np.ndarray | list):
         assert scope["x"] is value, "the caller's own object must hold the result"
         assert len(error.fix.splitlines()) >= 3

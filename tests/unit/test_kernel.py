@@ -222,7 +222,7 @@ def test_kernel_serves_inspect_help_and_wraps() -> None:
     assert str(signature.parameters["x"].annotation) == "float64[:]"
     assert signature.parameters["factor"].default == 2.0
     assert callable(kernel)
-    text = pydoc.render_doc(kernel, renderer=pydoc.plaintext)
+    text = pydoc.plain(pydoc.render_doc(kernel))
     assert "PyccelKernel" in text
 
     @functools.wraps(kernel)
