@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any, overload
 
@@ -175,10 +176,10 @@ def pyccel_kernel(
         policy=policy,
     )
     if function_or_source is None:
-        return lambda function: _from_function(function, options)
+        return partial(_from_function, options)
     if isinstance(function_or_source, str):
         return _from_source(function_or_source, options)
-    return _from_function(function_or_source, options)
+    return _from_function(options, function_or_source)
 
 
 def _tuple(flags: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -208,7 +209,7 @@ def _globals_of_caller() -> Mapping[str, object]:
     return frame.f_globals
 
 
-def _from_function(function: object, options: BuildOptions) -> PyccelKernel:
+def _from_function(options: BuildOptions, function: object) -> PyccelKernel:
     if isinstance(function, PyccelKernel):
         raise CellError(f"`{function.__name__}` is a kernel already", fix=function.__name__)
     if not isinstance(function, FunctionType):

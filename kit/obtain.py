@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from kit.backends.imports import find_module, imported_modules
 from kit.backends.protocol import CompileReply, CompileRequest, Progress
 from kit.backends.pyccel import compile_unit, identify_toolchain
 from kit.build_options import BuildOptions
@@ -102,7 +101,7 @@ def obtain_module(
     key = digest(
         {
             "unit": unit.text,
-            "search_path": os.pathsep.join(search_path),
+            "modules": _modules(unit, search_path),
             **identify_toolchain(options.language, options.flags, options.openmp),
         }
     )
@@ -198,8 +197,8 @@ def _record(
 
 
 def _search_path(unit: Unit) -> tuple[str, ...]:
-    """Where the user's own modules are looked for; empty, and not in the key, without any."""
-    if all(name.partition(".")[0] in _KNOWN_PACKAGES for name in _imported(unit.text)):
+    """Where the user's own modules are looked for; empty for a unit that imports none."""
+    if not any(_is_users(name) for name in imported_modules(unit.text)):
         return ()
     try:
         here = [str(Path.cwd())]
@@ -208,12 +207,13 @@ def _search_path(unit: Unit) -> tuple[str, ...]:
     return (*here, *(one for one in sys.path if one))
 
 
-def _imported(text: str) -> Iterator[str]:
-    """Modules that a unit imports, also inside its functions."""
-    if text.count("import") == 0:
-        return
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+def _modules(unit: Unit, search_path: tuple[str, ...]) -> str:
+    """Which files the user's modules are, for the key: another directory may have others."""
+    if not search_path:
+        return ""
+    names = sorted({name for name in imported_modules(unit.text) if _is_users(name)})
+    return "\n".join(f"{name} {find_module(name, search_path)}" for name in names)
+
+
+def _is_users(name: str) -> bool:
+    return name.partition(".")[0] not in _KNOWN_PACKAGES

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["UserModule", "bring_user_modules"]
+__all__ = ["UserModule", "bring_user_modules", "find_module", "imported_modules"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,10 @@ def bring_user_modules(
     found: dict[str, UserModule] = {}
 
     def visit(text: str) -> None:
-        for name in _imported(text):
+        for name in imported_modules(text):
             if name in found or is_known(name):
                 continue
-            origin = _find(name, search_path)
+            origin = find_module(name, search_path)
             if origin is None:
                 continue  # Pyccel says so, with the line
             copy = scratch.joinpath(*name.split(".")).with_suffix(".py")
@@ -80,7 +80,8 @@ def bring_user_modules(
     return tuple(found.values())
 
 
-def _imported(text: str) -> Iterator[str]:
+def imported_modules(text: str) -> Iterator[str]:
+    """Modules that `text` imports, also inside its functions."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -92,7 +93,8 @@ def _imported(text: str) -> Iterator[str]:
             yield node.module
 
 
-def _find(name: str, search_path: Sequence[str]) -> Path | None:
+def find_module(name: str, search_path: Sequence[str]) -> Path | None:
+    """The first file on the search path that is the module `name`; only reads."""
     for directory in search_path:
         candidate = Path(directory).joinpath(*name.split(".")).with_suffix(".py")
         if candidate.is_file():

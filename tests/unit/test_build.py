@@ -204,6 +204,22 @@ def test_a_changed_module_of_the_users_is_compiled_again(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kit_test_own.py"]
 
 
+def test_a_module_that_hides_another_is_found_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for directory, factor in ((first, 2.0), (second, 3.0)):
+        directory.mkdir()
+        text = f"def times(x: float):\n    return {factor} * x\n"
+        (directory / "kit_test_hidden.py").write_text(text)
+    source = "from kit_test_hidden import times\n\n\ndef g(x: float):\n    return times(x)\n"
+    results = []
+    for directory in (first, second):
+        monkeypatch.chdir(directory)
+        results.append(build_cell(source).kernels["g"](1.0))
+    assert results == [2.0, 3.0]
+
+
 def test_classes_of_a_cell_are_compiled_with_it_and_kernels_take_their_instances() -> None:
     built = build_cell(
         "class Box:\n"

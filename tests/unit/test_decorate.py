@@ -2,7 +2,7 @@
 
 # ruff: noqa: F821, UP037  # annotations are Pyccel's, which are strings of another language
 # pyright: reportUndefinedVariable=false, reportInvalidTypeForm=false, reportIndexIssue=false
-# pyright: reportAttributeAccessIssue=false
+# pyright: reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 
 from __future__ import annotations
 
