@@ -174,6 +174,15 @@ def test_tab_works_with_and_without_jedi(process: NotebookProcess, jedi: bool) -
     assert "--language" not in process.complete(second_line)[0]
 
 
+def test_what_tab_replaces_does_not_depend_on_ipythons_word_breaks(
+    process: NotebookProcess,
+) -> None:
+    process.good("splitter = get_ipython().Completer.splitter; delims = splitter.delims")
+    process.good("splitter.delims = delims + '-'")
+    assert process.complete("%%pyccel_kernel --la") == (["--language"], "--la")
+    process.good("splitter.delims = delims")
+
+
 def test_question_mark_shows_the_help(process: NotebookProcess) -> None:
     for magic in ("%%pyccel_kernel", "%kit_plan", "%kit_cache", "%kit_log", "%kit_source"):
         code = f"{magic}?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import io
 import threading
 import time
@@ -112,6 +113,21 @@ def test_progress_is_due_twice_a_second_and_after_half_a_second() -> None:
         assert 0.4 < time.monotonic() - started < 2
         display.wait_for("1.0 s")
     assert len(display.events) >= 3
+
+
+def test_progress_belongs_to_the_cell_that_builds() -> None:
+    cell = contextvars.ContextVar("cell", default="another")
+
+    class Asks(Recorder):
+        def show(self, text: str) -> None:
+            super().show(cell.get())
+
+    display = Asks()
+    token = cell.set("this one")
+    with BuildProgress(display, "f", delay=0):
+        assert display.shown.wait(5)
+    cell.reset(token)
+    assert display.events[0] == "this one"
 
 
 def test_names_in_progress_lose_control_characters_and_markup_is_escaped() -> None:

@@ -58,7 +58,7 @@ def test_a_plan_is_the_result_of_the_cell(scale: ShellUser) -> None:
 def test_a_plan_evaluates_any_expression_once(scale: ShellUser) -> None:
     scale.names["calls"] = []
     scale.good("def make():\n    calls.append(1)\n    import numpy\n    return numpy.ones(3)")
-    scale.good("%kit_plan scale(make(), **{'factor': 2.0})")  # braces are Python's here
+    scale.good("%kit_plan scale(make(), max({2.0}))")  # a set: braces are Python's here
     assert scale.names["calls"] == [1]
 
 
