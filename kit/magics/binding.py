@@ -98,8 +98,10 @@ class Session:
         stubs = {name: self._stub(name, error) for name in defined}
         self.namespace.update(stubs)
         self._cells.append(_BoundCell(frontend.cell_id, stubs))
-        if isinstance(error, KitError):
-            self.failures.update(dict.fromkeys(stubs, error))
+        for name in stubs:
+            self.failures.pop(name, None)
+            if isinstance(error, KitError):
+                self.failures[name] = error
 
     def keep(self, names: Iterable[str], error: KitError) -> None:
         """Leave every name as it is after a failed build; names without a value get a stub."""
@@ -114,7 +116,7 @@ class Session:
         return StaleKernel(
             name,
             previous=previous if isinstance(previous, PyccelKernel) else None,
-            reason=str(error) or type(error).__name__,
+            reason=_reason(error),
         )
 
     def _take_earlier(self, names: Iterable[str], frontend: Frontend) -> Mapping[str, object]:
@@ -133,6 +135,12 @@ class Session:
             if is_same:
                 return self._cells.pop(index).objects
         return {}
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "it was stopped"
+    return str(error) or type(error).__name__
 
 
 _sessions: WeakKeyDictionary[InteractiveShell, Session] = WeakKeyDictionary()

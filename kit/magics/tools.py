@@ -118,8 +118,8 @@ class ToolMagics:
                 say(_failure_log(failure))
                 return
             kernel = self._kernel(KIT_LOG, line, parsed)
-            log = kernel.log if isinstance(kernel, PyccelKernel) else ""
-            say(clean_text(log or "") or f"the toolchain printed nothing about {name}")
+            text = kernel.log if isinstance(kernel, PyccelKernel) else repr(kernel)
+            say(clean_text(text) or f"the toolchain printed nothing about {name}")
 
     def kit_plan(self, line: str, local_ns: Mapping[str, object] | None = None) -> CallPlan:
         """The plan of a call whose arguments are evaluated here and now."""

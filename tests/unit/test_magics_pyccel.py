@@ -233,7 +233,10 @@ def test_an_interrupted_build_leaves_stubs_and_a_short_message(
     run = user.run(SCALE)
     assert "KeyboardInterrupt: the build was stopped" in run.output
     assert ".py" not in run.output
-    assert isinstance(user.names["scale"], StaleKernel)
+    stub = user.names["scale"]
+    assert isinstance(stub, StaleKernel)
+    assert stub.reason == "it was stopped"
+    assert "it was stopped" in user.good("%kit_log scale").output
 
 
 def test_it_works_when_called_by_a_program(user: ShellUser) -> None:
