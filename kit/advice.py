@@ -13,11 +13,12 @@ from typing import Final
 from kit.advice_imports import check_import, check_import_from, check_member, imported_names
 from kit.advice_names import explain_builtin, explain_unknown, is_unusable_builtin
 from kit.advice_parameters import check_parameters
+from kit.c_symbols import is_c_symbol
 from kit.header import header_text
 from kit.outline import Outline
 from kit.place import Placed, Source
 from kit.terms import Language
-from kit.vocabulary import ARRAY_ATTRIBUTES, BUILTINS, DECORATORS, INSTEAD_OF_METHOD
+from kit.vocabulary import ARRAY_ATTRIBUTES, BUILTINS, DECORATORS, INSTEAD_OF_METHOD, RESERVED
 
 __all__ = ["advise"]
 
@@ -100,6 +101,7 @@ class _Advice:
         self._defined = outline.names | DECORATORS | {"types", "__name__", "property", "object"}
         self._known = known
         self._namespace = namespace
+        self._fortran = language == "fortran"
         self._ascii = language != "fortran" or source.text.isascii()
         self._imports: dict[str, str] = dict(outline.imports)
         self._locals: set[str] = set()
@@ -369,10 +371,11 @@ class _Advice:
             )
 
     def _annotated(self, node: ast.AnnAssign) -> None:
+        if isinstance(node.target, ast.Name) and node.target.id in self._outline.aliases:
+            return
         # The annotation belongs to Pyccel's grammar, not to the names of the cell.
-        if node.value is not None and not (
-            isinstance(node.target, ast.Name) and node.target.id in self._outline.aliases
-        ):
+        self._visit(node.target)
+        if node.value is not None:
             self._visit(node.value)
 
     def _augmented(self, node: ast.AugAssign) -> None:
@@ -428,9 +431,9 @@ class _Advice:
         name = node.id
         if not self._ascii:
             self._check_ascii(name, node)
+        if self._fortran and self._function is None and isinstance(node.ctx, ast.Store):
+            self._check_symbol(node)
         if name in self._locals or name in self._defined or name in self._imports:
-            return
-        if isinstance(node.ctx, ast.Store):
             return
         if name in self._known:
             self.taken.add(name)
@@ -443,6 +446,17 @@ class _Advice:
                 self._source,
                 namespace=self._namespace,
                 defined=self._locals | self._defined - DECORATORS,
+            )
+
+    def _check_symbol(self, node: ast.Name) -> None:
+        """Fortran's module variables are global symbols, in lower case (2.2.3, gfortran)."""
+        symbol = node.id.lower()
+        if symbol not in RESERVED["fortran"] and is_c_symbol(symbol):
+            # GAMMA does not compile against math.h; STEP writes into glibc and kills the process.
+            raise self._source.error(
+                f"fortran would share {node.id!r} with the C library, which has a {symbol!r} too",
+                node,
+                f"{node.id}_0 = 1.0  # under another name",
             )
 
     def _check_ascii(self, name: str, at: Placed) -> None:
@@ -586,7 +600,7 @@ def _own_names(node: ast.FunctionDef) -> tuple[set[str], set[str]]:
     bound: set[str] = set()
     stored: set[str] = set()
     pending: list[ast.AST] = [node]
-    while pending:  # half of the time of ast.walk, which looks fields up by name
+    while pending:  # half of the time of ast.walk
         one = pending.pop()
         if isinstance(one, ast.Name):
             if not isinstance(one.ctx, ast.Load):
@@ -598,7 +612,9 @@ def _own_names(node: ast.FunctionDef) -> tuple[set[str], set[str]]:
             bound.add(one.name)
         elif isinstance(one, ast.Import | ast.ImportFrom):
             bound.update(imported_names(one))
-        for value in one.__dict__.values():
+        # Not __dict__: nodes such as Load() are shared by all trees, and `executing` (IPython's
+        # tracebacks) hangs a `parent` on them, which leads from here around in its own trees.
+        for value in (getattr(one, name, None) for name in one._fields):
             if isinstance(value, ast.AST):
                 pending.append(value)
             elif isinstance(value, list):

@@ -25,6 +25,7 @@ from kit.signature import (
     Signature,
     parse_signature,
 )
+from kit.terms import Intent
 
 TYPING = "from typing import Annotated, Final, TypeAlias, TypeVar\nimport typing as t\n"
 NUMPY = "import numpy as np\nimport numpy\nfrom numpy import float32 as f32, int32\n"
@@ -610,10 +611,10 @@ def test_a_parameter_knows_where_it_stands() -> None:
 
 
 def test_outputs_are_the_parameters_that_are_not_only_read() -> None:
-    parameters = tuple(
-        Parameter(name=name, types=(), intent=intent, annotation="", line=1, column=1)
-        for name, intent in (("a", "in"), ("b", "inout"), ("c", "out"))
-    )
+    def parameter(name: str, intent: Intent) -> Parameter:
+        return Parameter(name=name, types=(), intent=intent, annotation="", line=1, column=1)
+
+    parameters = (parameter("a", "in"), parameter("b", "inout"), parameter("c", "out"))
     assert Signature(name="f", parameters=parameters, variants=()).outputs == ("b", "c")
 
 
