@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from kit.backends.pyccel import prewarm
 from kit.magics.completion import make_matcher
 from kit.magics.pyccel import PyccelKernelMagic
+from kit.magics.rendering import hide_own_frames
 from kit.magics.request import PYCCEL_KERNEL
 from kit.magics.specs import MagicSpec
 from kit.magics.tools import KIT_CACHE, KIT_LOG, KIT_PLAN, KIT_SOURCE, ToolMagics
@@ -30,6 +31,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         return
     undo: list[Callable[[], None]] = []
     _unloaders[shell] = undo
+    undo.append(hide_own_frames(shell))
     tools = ToolMagics(shell)
     kernel_magic = PyccelKernelMagic(shell)
     _register(shell, PYCCEL_KERNEL, kernel_magic.run, undo)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
 
+import kit
 from kit.errors import KitError
 from kit.show.messages import error_text
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["ShortTraceback", "say", "short_errors", "shorten"]
+__all__ = ["ShortTraceback", "hide_own_frames", "say", "short_errors", "shorten"]
+
+_PACKAGE = str(Path(kit.__file__).parent)
 
 
 class ShortTraceback:
@@ -40,6 +45,41 @@ def shorten(shell: InteractiveShell, error: BaseException, message: str | None =
     )
     with suppress(AttributeError):  # an exception class with slots: IPython shows its frames
         error._render_traceback_ = ShortTraceback(text.split("\n"))  # type: ignore[attr-defined]
+
+
+def hide_own_frames(shell: InteractiveShell) -> Callable[[], None]:
+    """Let IPython show kit's errors at the user's line, without the frames of kit below it.
+
+    A refused call is the caller's concern; where in kit it was refused is not.
+
+    Returns
+    -------
+    callable
+        Takes it back.
+    """
+
+    def render(error: KitError) -> list[str]:
+        formatter = cast(Any, shell.InteractiveTB)
+        trace = _without_own_frames(error.__traceback__)
+        return formatter.structured_traceback(type(error), error, trace, formatter.tb_offset)
+
+    # IPython looks for this method, and only IPython does; `shorten` overrides it on an instance.
+    KitError._render_traceback_ = render  # type: ignore[attr-defined]
+
+    def undo() -> None:
+        if getattr(KitError, "_render_traceback_", None) is render:
+            del KitError._render_traceback_  # type: ignore[attr-defined]
+
+    return undo
+
+
+def _without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    if trace is None:
+        return None
+    rest = _without_own_frames(trace.tb_next)
+    if trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
 
 @contextmanager
