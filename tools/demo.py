@@ -35,7 +35,7 @@ def _summary():
             "language": build.language,
             "compiler": build.compiler,
             "hit": build.hit,
-            "seconds": sum(build.seconds.values()),
+            "seconds": build.seconds.get("total", 0.0),
             "kilobytes": build.artifact_bytes / 1024,
         })
     print(json.dumps({"kernels": kernels, "seconds": globals().get("seconds", {})}))
