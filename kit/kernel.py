@@ -394,7 +394,7 @@ def _for_python(value: object, plan: ArgumentPlan) -> object:
 def _copy_text(kernel: str, one: ArgumentPlan) -> str:
     back = " and back" if one.bytes_out else ""
     return (
-        f"{kernel}({one.parameter.name}): copied in{back}, because {one.reason}; "
+        f"{kernel}({one.parameter.name}): copied in{back} ({one.reason}); "
         "policy='copy' copies silently, 'strict' refuses (said once per argument)"
     )
 

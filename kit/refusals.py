@@ -83,7 +83,7 @@ def annotation_for(value: object, expected: ArgumentType) -> str | None:
         array = cast(NdArray, value)
         dtype, rank = array.dtype.name, array.ndim
     elif isinstance(value, np.generic):
-        dtype, rank = np.dtype(cast(Any, type(value))).name, 0
+        dtype, rank = cast("np.generic[Any]", value).dtype.name, 0
     else:
         return None
     if dtype not in _ANNOTATED:
@@ -113,7 +113,7 @@ def array_fix(
         The call that is being made.
     """
     fresh = _fresh_array(name, value, expected)
-    back = _assign_back(name, value) if written else None
+    back = _assign_back(name, value, expected) if written else None
     if back is None:
         lines = [f"{name} = {fresh}"]
     else:
@@ -181,7 +181,7 @@ def _rank_of(value: object) -> int | None:
         return None
 
 
-def _assign_back(name: str, value: object) -> str | None:
+def _assign_back(name: str, value: object, expected: ArgumentType) -> str | None:
     """The line that takes a buffer's elements back, or None where nothing can take them."""
     buffer = f"{name}_buffer"
     if isinstance(value, list):
@@ -191,7 +191,7 @@ def _assign_back(name: str, value: object) -> str | None:
     array = cast(NdArray, value)
     if not array.flags.writeable:
         return None
-    back = f"{buffer}.reshape({name}.shape)"
+    back = buffer if array.ndim == expected.rank else f"{buffer}.reshape({name}.shape)"
     if is_masked(array):
         return f"np.copyto({name}.data, {back}, where=~np.ma.getmaskarray({name}))"
     target = name if type(array) is np.ndarray else f"np.asarray({name})"

@@ -62,7 +62,7 @@ def test_fix_of_an_output_calls_with_the_other_arguments_and_leaves_out_defaults
     assert lines == [
         'v_buffer = v.astype(np.float64, order="F")',
         "smooth(u, v_buffer, n)",
-        "v[...] = v_buffer.reshape(v.shape)",
+        "v[...] = v_buffer",
         "# or annotate v: 'int32[:,:](order=F)'",
     ]
     assert fix(2.0)[1] == "smooth(u, v_buffer, n, w)"
@@ -212,3 +212,19 @@ def test_rule_accepts_what_slicing_gives_without_a_middle_step() -> None:
         shape, strides = view.shape, view.strides
         assert why_not_in_place(shape, strides, 8, "C", has_base=True, language="c") is None
     assert beyond_c_index((6, 7, 8), "C") is None
+
+
+def test_steps_of_an_array_without_a_base_are_refused() -> None:
+    """The wrapper ignores them; NumPy itself makes no such array, an extension module can."""
+    for has_base, fits in ((True, True), (False, False)):
+        reason = why_not_in_place((3,), (16,), 8, "C", has_base=has_base, language="c")
+        assert (reason is None) is fits
+
+
+def test_input_after_the_output_that_it_shares_is_the_one_that_is_copied() -> None:
+    source = "def f(y: 'float64[:]', x: 'float64[:]', z: 'float64[:]'): ..."
+    array = np.zeros(5)
+    made = plan(array, array[1:], np.zeros(5), source=source, outputs=("y",))
+    assert [one.action for one in made.arguments] == ["PASS", "COPY", "PASS"]
+    assert made["x"].shares_with == "y"
+    assert made["x"].bytes_in == 32
