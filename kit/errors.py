@@ -162,7 +162,8 @@ class CacheError(KitError):
     def __init__(self, found: str, *, need: str, fix: str) -> None:
         self.found, self.need, self.fix = clean_text(found), clean_text(need), clean_text(fix)
         super().__init__(
-            f"artifact store refused\n  found: {self.found}\n  need:  {self.need}\n  fix:   {self.fix}"
+            f"artifact store refused\n"
+            f"  found: {self.found}\n  need:  {self.need}\n  fix:   {self.fix}"
         )
 
 

@@ -10,7 +10,10 @@ Order = Literal["C", "F"]
 """Which axis is fastest: the last one ("C") or the first one ("F")."""
 
 Intent = Literal["in", "inout", "out"]
-"""What a kernel does with an argument: reads it, writes it, or overwrites all of it (declared, never inferred)."""
+"""What a kernel does with an argument: reads it, writes it, or overwrites all of it.
+
+The last is declared, never inferred.
+"""
 
 Place = Literal["host", "device"]
 """Memory that holds an array's elements."""
@@ -25,4 +28,4 @@ Language = Literal["fortran", "c"]
 """What Pyccel translates a cell to."""
 
 Policy = Literal["copy", "warn", "strict"]
-"""What happens when an argument must be copied: silently, with one warning per argument, or a refusal."""
+"""When an argument must be copied: silently, with one warning per argument, or not at all."""

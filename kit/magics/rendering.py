@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-import kit
 from kit.errors import KitError
 from kit.show.messages import error_text
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ShortTraceback", "hide_own_frames", "say", "short_errors", "shorten"]
 
-_PACKAGE = str(Path(kit.__file__).parent)
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 class ShortTraceback:

@@ -105,6 +105,32 @@ def test_every_make_target_is_explained_by_make_help() -> None:
     assert promised <= explained
 
 
+def test_the_map_of_the_architecture_names_every_module() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = page.partition("## Map")[2].partition("\n## ")[0]
+    named = {
+        name.strip("/") for name in re.findall(r"`([a-z_]+/?)`(?=[^|]*\|[^|]*\|$)", rows, re.M)
+    }
+    there = {path.stem for path in (ROOT / "kit").glob("*.py")} - {
+        "__init__",
+        "__main__",
+        "_worker",
+    }
+    packages = {path.parent.name for path in (ROOT / "kit").glob("*/__init__.py")}
+    assert named == there | packages
+
+
+def test_every_decision_is_in_the_table_of_decisions() -> None:
+    folder = ROOT / "docs" / "decisions"
+    table = (folder / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\| \[(\d{4})\]\((\1-[a-z0-9-]+\.md)\) \| (.+) \|", table)
+    titles = {
+        path.name: path.read_text(encoding="utf-8").splitlines()[0]
+        for path in folder.glob("[0-9]*.md")
+    }
+    assert titles == {file: f"# {number}: {title}" for number, file, title in linked}
+
+
 def test_importing_kit_loads_no_toolchain_and_no_notebook_library() -> None:
     heavy = {
         "IPython",
