@@ -181,9 +181,9 @@ class _Advice:
     def _define(self, node: ast.FunctionDef, method_of: str | None = None) -> None:
         self._header(node, method_of)
         outer = self._locals, self._arrays, self._function, dict(self._imports)
-        self._locals, stored = _own_names(node)
+        self._locals, anew = _own_names(node)
         self._arrays = {one.arg for one in _every_argument(node.args) if _is_array(one.annotation)}
-        self._arrays -= stored
+        self._arrays -= anew
         self._function = node
         self._all(node.body)
         self._locals, self._arrays, self._function, self._imports = outer
@@ -596,30 +596,29 @@ def _every_argument(node: ast.arguments) -> list[ast.arg]:
 
 
 def _own_names(node: ast.FunctionDef) -> tuple[set[str], set[str]]:
-    """Names that a function, or one nested in it, binds; and those that it assigns."""
+    """Names that a function, or one nested in it, binds; and those that it binds anew."""
     bound: set[str] = set()
-    stored: set[str] = set()
+    anew: set[str] = set()
+    own = {id(one) for one in _every_argument(node.args)}
     pending: list[ast.AST] = [node]
-    while pending:  # half of the time of ast.walk
+    while pending:  # half of the time of ast.walk, which looks fields up by name
         one = pending.pop()
         if isinstance(one, ast.Name):
             if not isinstance(one.ctx, ast.Load):
-                stored.add(one.id)
+                anew.add(one.id)
             continue
         if isinstance(one, ast.arg):
-            bound.add(one.arg)
+            (bound if id(one) in own else anew).add(one.arg)
         elif isinstance(one, ast.FunctionDef) and one is not node:
             bound.add(one.name)
         elif isinstance(one, ast.Import | ast.ImportFrom):
             bound.update(imported_names(one))
-        # Not __dict__: nodes such as Load() are shared by all trees, and `executing` (IPython's
-        # tracebacks) hangs a `parent` on them, which leads from here around in its own trees.
-        for value in (getattr(one, name, None) for name in one._fields):
+        for value in one.__dict__.values():
             if isinstance(value, ast.AST):
                 pending.append(value)
             elif isinstance(value, list):
                 pending.extend(part for part in value if isinstance(part, ast.AST))  # pyright: ignore[reportUnknownVariableType]
-    return bound | stored, stored
+    return bound | anew, anew
 
 
 def _is_array(annotation: ast.expr | None) -> bool:

@@ -633,19 +633,20 @@ def test_text_may_hold_any_letters() -> None:
 
 
 def test_a_local_name_hides_the_module_of_that_name() -> None:
-    parse_cell("import numpy as np\ndef f(np: 'float[:]'):\n    return np.size\n")
+    parse_cell("import numpy as np\ndef f(np: 'float[:,:]'):\n    return np.T[0, 0]\n")
 
 
-def test_an_array_that_is_bound_again_is_not_checked_for_methods() -> None:
+def test_a_nested_function_may_have_a_parameter_called_like_an_array() -> None:
     parse_cell("""
 class A:
     def __init__(self, n: int):
         self.n = n
     def mean(self):
         return self.n
-def f(n: int):
-    x = A(n)
-    return x.mean()
+def f(x: 'float[:]', a: A):
+    def g(x: A):
+        return x.mean()
+    return g(a) + x[0]
 """)
 
 

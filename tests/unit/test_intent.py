@@ -32,6 +32,8 @@ READS = {
     "an element of two axes": "return m[n, 0]",
     "a row's element": "return m[n][0]",
     "attributes": "a, b = m.shape\nreturn a + b + x.size",
+    "counts made from attributes": "k = x.size\nk += 1\na = m.shape[0]\na -= 1\nreturn k + a",
+    "an extent in a loop": "for k in m.shape:\n    k += 1",
     "len": "return len(x)",
     "a library function": "return np.sqrt(x[0]) + np.sum(x) + np.max(m)",
     "a whole-array function": "y[:] = np.sqrt(x)",
