@@ -135,8 +135,6 @@ def _run(build: Callable[[Path], Built], shelves: Shelves, scratch: str) -> Buil
 
 def _is_for_want_of_room(error: Exception, directory: Path) -> bool:
     """Whether a build failed because the disk is full: it may say so itself, or its compiler."""
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return True
     text = f"{error} {getattr(error, 'log', '')}"
     if any(os.strerror(number) in text for number in _FULL):
         return True

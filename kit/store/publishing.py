@@ -101,8 +101,6 @@ def _replace(shelves: Shelves, name: str, content: bytes, scratch: str) -> None:
     directory = shelves.descriptor("scratch")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with os.fdopen(os.open(draft, flags, 0o644, dir_fd=directory), "wb") as file:
-        # A umask such as 0 must not leave a file that the store refuses.
-        os.fchmod(file.fileno(), 0o644)
         file.write(content)
         file.flush()
         _flush(file.fileno())

@@ -258,6 +258,7 @@ def _damaged_document(content: bytes, **changes: object) -> bytes:
         lambda content: b'"text"',
         lambda content: _damaged_document(content, key=OTHER_KEY),
         lambda content: _damaged_document(content, object="../../x.so"),
+        lambda content: _damaged_document(content, object="m./../x.so", module_name="m"),
         lambda content: _damaged_document(content, object=3),
         lambda content: _damaged_document(content, module_name=None),
         lambda content: _damaged_document(content, sha256="0"),

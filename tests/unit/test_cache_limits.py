@@ -237,6 +237,18 @@ def test_a_lock_file_that_was_removed_and_made_again_is_not_taken_twice(store: S
         waiting.release()
 
 
+def test_a_lock_whose_file_somebody_removed_does_not_keep_others_waiting(store: Store) -> None:
+    with Shelves(store.root, create=True) as shelves:
+        directory = shelves.descriptor("locks")
+        lost, waiting = KeyLock(directory, KEY), KeyLock(directory, KEY)
+        assert lost.try_acquire()
+        assert not waiting.try_acquire()
+        os.unlink(f"{KEY}.lock", dir_fd=directory)
+        assert waiting.try_acquire()
+        waiting.release()
+        lost.release()
+
+
 def test_where_the_file_system_has_no_locks_it_is_built_all_the_same(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -394,6 +406,19 @@ def test_a_compiler_that_reports_a_full_disk_is_believed(
     def build(scratch: Path) -> Built:
         if scratch.is_relative_to(store.root):
             raise BuildError("gcc failed", log="cc1: fatal error: No space left on device")
+        return bytes_builder(KEY)(scratch)
+
+    _assert_built_in(store, temporary[0], build)
+
+
+def test_a_build_that_fails_where_there_is_little_room_is_tried_elsewhere(
+    small_disk: Callable[[str], Path], temporary: list[Path]
+) -> None:
+    store = Store(small_disk("size=4m") / "store")
+
+    def build(scratch: Path) -> Built:
+        if scratch.is_relative_to(store.root):
+            raise BuildError("the linker was killed")
         return bytes_builder(KEY)(scratch)
 
     _assert_built_in(store, temporary[0], build)
