@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 import re
 import tokenize
 from typing import Final
 
 from kit.errors import CellError
+from kit.nearest import nearest
 from kit.place import Source
 
 __all__ = ["check_pragmas", "explain_syntax_error"]
@@ -90,8 +90,8 @@ def _check_comment(token: tokenize.TokenInfo, openmp: bool) -> tuple[str, str] |
         return "a pragma behind code is ignored; it stands on a line of its own", spelled
     if directive is None:
         word = pragma[2].split()[0] if pragma[2].split() else ""
-        near = difflib.get_close_matches(word, _DIRECTIVES, 1, 0.6)
-        corrected = f"#$ omp {pragma[2].strip().replace(word, near[0], 1)}" if near else _EXAMPLE
+        near = nearest(word, _DIRECTIVES, at_least=0.6)
+        corrected = f"#$ omp {pragma[2].strip().replace(word, near, 1)}" if near else _EXAMPLE
         return f"OpenMP has no directive {word!r}", corrected
     if not openmp:
         return "an OpenMP pragma, and the cell is compiled without OpenMP", _OPTION

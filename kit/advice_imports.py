@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 import sys
 from collections.abc import Mapping
 from typing import Final
 
 from kit.errors import CellError
+from kit.nearest import nearest
 from kit.place import Placed, Source
 from kit.vocabulary import INSTEAD, MODULES, UNUSABLE_PACKAGES
 
@@ -108,10 +108,10 @@ def _missing(module: str, name: str, at: Placed, source: Source) -> CellError:
     if module == "typing":
         return source.error(f"Pyccel does not know typing.{name}", at, _typing_fix(name))
     instead = INSTEAD.get(f"{module}.{name}")
-    near = difflib.get_close_matches(name, MODULES[module], 1, 0.85)
+    near = nearest(name, MODULES[module], at_least=0.85)
     short = "np" if module == "numpy" else module
     if instead is None and near:
-        instead = f"{short}.{near[0]}"
+        instead = f"{short}.{near}"
     if instead is None and name in MODULES["math"]:
         instead = f"math.{name}, with `import math`"
     fix = f"# write {instead}" if instead else "# write it as a loop, or compute it before the call"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-import difflib
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Final
 
 from kit.errors import CellError
+from kit.nearest import nearest
 from kit.place import Placed, Source
 from kit.vocabulary import BUILTINS, MODULES, UNUSABLE_PACKAGES
 
@@ -71,8 +71,8 @@ def explain_unknown(
     if line is not None:
         module = line.split()[1]
         return _module(name, module, line, at, source)
-    near = difflib.get_close_matches(name, sorted(defined), 1, 0.75)
-    fix = f"# did you mean {near[0]}?" if near else f"{name} = 1.0  # in this cell, with its value"
+    near = nearest(name, defined, at_least=0.75)
+    fix = f"# did you mean {near}?" if near else f"{name} = 1.0  # in this cell, with its value"
     return source.error(f"{name!r} is not defined in this cell", at, fix)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from kit.errors import CellError
+from kit.nearest import nearest
 from kit.place import Placed, Source
 from kit.vocabulary import DTYPES, INSTEAD_OF_DTYPE, PYTHON_SCALARS
 
@@ -126,7 +126,7 @@ class AnnotationRefusals:
                 self._in_place("'float64[:]'" if name == "dict" else repr(f"{name}[{inside}]")),
             )
         known = [*PYTHON_SCALARS, *DTYPES, *self._names.classes, *self._names.typevars]
-        near = (difflib.get_close_matches(name, known, 1, 0.7) or ["float64"])[0]
+        near = nearest(name, known, at_least=0.7) or "float64"
         return self._refused(
             f"{name!r} is no type that this cell defines or that Pyccel knows",
             self._in_place(self._respelled(name, near)),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kit.errors import CellError
 from kit.intent import Write
+from kit.nearest import nearest
 from kit.place import Source
 from kit.signature import Parameter, Signature
 
@@ -65,12 +65,12 @@ class _Checks:
             if name is None:
                 chosen.update(self._spread(tuple(parameters), option))
             elif name not in self._signatures:
-                near = difflib.get_close_matches(name, self._signatures, 1, 0.5)
+                near = nearest(name, self._signatures, at_least=0.5)
                 raise self._error(
                     next(iter(self._signatures)),
                     f"{option} names the function {name!r}, which this cell does not define",
                     f"%%pyccel_kernel --{option} "
-                    f"{near[0] if near else next(iter(self._signatures))}:{','.join(parameters)}",
+                    f"{near or next(iter(self._signatures))}:{','.join(parameters)}",
                 )
         for name, parameters in declared.items():
             if name is not None:
@@ -177,13 +177,13 @@ class _Checks:
 
     def _refuse_unknown(self, name: str, parameter: str, option: str) -> Parameter:
         names = [one.name for one in self._signatures[name].parameters]
-        near = difflib.get_close_matches(parameter, names, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest(parameter, names, at_least=0.5)
+        hint = f"; did you mean {near!r}?" if near else ""
         written = self._written(name)
         raise self._error(
             name,
             f"{name} has no parameter {parameter!r}{hint}",
-            self._option(option, name, (near[0],) if near else written),
+            self._option(option, name, (near,) if near else written),
         )
 
     def _error(self, name: str, message: str, fix: str) -> CellError:
