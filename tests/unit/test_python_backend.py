@@ -72,12 +72,21 @@ def test_an_old_function_keeps_its_own_text_when_the_cell_is_edited() -> None:
     assert "ratio = a / b" in inspect.getsource(old)
 
 
-def test_annotations_are_not_made_strings_by_this_module() -> None:
-    assert load(CELL)["divide"].__annotations__["a"] is float
-
-
 def test_classes_can_be_looked_up_by_their_module() -> None:
     import pickle
 
     names = load("class Point:\n    def __init__(self, x: float):\n        self.x = x\n")
     assert pickle.loads(pickle.dumps(names["Point"](2.0))).x == 2.0
+
+
+def test_annotations_of_pyccel_are_not_evaluated() -> None:
+    source = "def f(x: float[:], y: 'a' | 'b', z: float64) -> float64:\n    return x[0]\n"
+    function = load_python([("cell", 1, source)])["f"]
+    assert function([2.5], 0, 0) == 2.5  # type: ignore[operator]
+
+
+def test_decorators_that_pyccel_knows_without_an_import_change_nothing() -> None:
+    source = "@pure\n@allow_negative_index('x')\ndef f(x: 'float[:]'):\n    return x[-1]\n"
+    names = load_python([("cell", 1, source)])
+    assert list(names) == ["f"]
+    assert names["f"]([1.0, 2.0]) == 2.0  # type: ignore[operator]
