@@ -1,7 +1,6 @@
 """Run a cell uncompiled, so that breakpoints, tracebacks and `inspect` show the cell's lines."""
 
 from __future__ import annotations
-
 import __future__
 
 import hashlib
