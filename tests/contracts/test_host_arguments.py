@@ -124,6 +124,7 @@ REFUSED = [
     ("echo_int", "i", None, TypeError, 0),
     ("echo_int", "i", 2 + 1j, TypeError, 2),
     ("echo_int", "i", np.timedelta64(3, "s"), TypeError, 0),
+    ("echo_int", "i", np.timedelta64(3, "ns"), TypeError, 3),
     ("echo_int", "i", Fraction(7, 2), TypeError, 3),
     ("echo_int", "i", np.array(4), TypeError, 4),
     ("echo_int", "i", np.array([4]), TypeError, 4),
