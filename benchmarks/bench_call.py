@@ -21,7 +21,7 @@ def combine(x: "float64[:]", y: "float64[:]", out: "float64[:]", a: float, n: in
 def rows(rounds: int = 300, inner: int = 500) -> Iterator[Row]:
     """Overhead of a call with three small arrays and two scalars."""
     kernel = kit.pyccel_kernel(_SOURCE)
-    bare = kernel.function
+    bare = kernel.compiled
     x, y, out = np.ones(8), np.ones(8), np.zeros(8)
     medians = paired_medians(
         {

@@ -69,11 +69,13 @@ def paired_medians(
 
 def run_child(code: str, *, cache: str, env: Mapping[str, str] | None = None) -> dict[str, object]:
     """Run Python code in a fresh process; its last line of output is JSON."""
+    # Users have byte code; without it an import measures the compiler of Python.
+    kept = {key: one for key, one in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as cwd:
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=cwd,
-            env={**os.environ, "KIT_CACHE_DIR": cache, "KIT_PREWARM": "0", **(env or {})},
+            env={**kept, "KIT_CACHE_DIR": cache, "KIT_PREWARM": "0", **(env or {})},
             capture_output=True,
             text=True,
             check=False,

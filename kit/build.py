@@ -10,9 +10,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from kit.backends.protocol import Progress
 from kit.backends.python import load_python
 from kit.build_options import BuildOptions
 from kit.cell import Cell, parse_cell
@@ -21,6 +20,9 @@ from kit.kernel import KernelBuild, PyccelKernel
 from kit.obtain import OnWait, obtain_module
 from kit.trace import BuildRecord
 from kit.unit import CellSource, Unit, assemble_unit
+
+if TYPE_CHECKING:
+    from kit.backends.protocol import Progress
 
 __all__ = ["BuildOptions", "BuiltCell", "build_cell", "rebuild_kernel", "stale_dependants"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kit.backends.pyccel import DEFAULT_FLAGS
+from kit.backends.toolchain import DEFAULT_FLAGS
 from kit.terms import Language, Policy
 
 __all__ = ["BuildOptions", "Names"]

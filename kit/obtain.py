@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from kit.backends.imports import find_module, imported_modules
-from kit.backends.protocol import CompileReply, CompileRequest, Progress
-from kit.backends.pyccel import compile_unit, identify_toolchain
+from kit.backends.toolchain import identify_toolchain
 from kit.build_options import BuildOptions
 from kit.cache import (
     JSON,
@@ -24,11 +23,14 @@ from kit.cache import (
     open_store,
     unique_module_name,
 )
-from kit.diagnose import build_error
 from kit.errors import BuildError
 from kit.store.loading import loaded_module
 from kit.trace import BuildRecord
 from kit.unit import Unit
+
+# What only a build needs is imported there: the same cell again shall cost milliseconds.
+if TYPE_CHECKING:
+    from kit.backends.protocol import CompileReply, Progress
 
 __all__ = ["OnWait", "obtain_module"]
 
@@ -52,6 +54,10 @@ class _Compilation:
 
     def build(self, scratch: Path) -> Built:
         """Compile in `scratch`; BuildError in the cell's lines."""
+        from kit.backends.protocol import CompileRequest
+        from kit.backends.pyccel import compile_unit
+        from kit.diagnose import build_error
+
         request = CompileRequest(
             source=self.unit.text,
             module_name=unique_module_name(self.key),
@@ -97,6 +103,7 @@ def obtain_module(
         The store cannot be used.
     """
     started = time.perf_counter()
+    _collect_worker()
     search_path = _search_path(unit)
     key = digest(
         {
@@ -126,6 +133,13 @@ def obtain_module(
     reason = f"built: {missing or 'damaged'}" if was_built else "memory" if is_known else "store"
     seconds = {"total": time.perf_counter() - started}
     return module, _record(names, options, entry, was_built, reason, seconds)
+
+
+def _collect_worker() -> None:
+    """A worker that left after its idle time stays a zombie until somebody looks."""
+    workers = sys.modules.get("kit.backends.workers")
+    if workers is not None:
+        workers.reap()
 
 
 def _load(

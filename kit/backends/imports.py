@@ -8,7 +8,6 @@ and translated first; its code is then linked into the artifact, which needs the
 from __future__ import annotations
 
 import ast
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +75,7 @@ def bring_user_modules(
     visit(source)
     for module in found.values():
         module.copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(module.origin, module.copy)
+        module.copy.write_bytes(module.origin.read_bytes())
     return tuple(found.values())
 
 

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kit.backends import toolchain, workers
+from kit.backends import workers
 from kit.backends.protocol import CompileReply, CompileRequest, Progress
-from kit.backends.toolchain import COMPILER_VARIABLES, DEFAULT_FLAGS, find_compilers
+from kit.backends.toolchain import COMPILER_VARIABLES, find_compilers
 from kit.errors import BuildError
-from kit.terms import Language
 
-__all__ = ["DEFAULT_FLAGS", "compile_unit", "identify_toolchain", "prewarm"]
-
-
-def identify_toolchain(
-    language: Language, flags: Sequence[str] | None, openmp: bool
-) -> Mapping[str, str]:
-    """All that an artifact depends on besides its source, as `toolchain.identify_toolchain` says.
-
-    Asked for each cell, it is also the moment to collect a worker that has left since.
-    """
-    workers.reap()
-    return toolchain.identify_toolchain(language, flags, openmp)
+__all__ = ["compile_unit", "prewarm"]
 
 
 def compile_unit(request: CompileRequest, *, on_progress: Progress | None = None) -> CompileReply:

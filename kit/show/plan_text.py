@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Final
 
 from kit.errors import clean_text
@@ -74,6 +73,8 @@ def plan_html(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> st
 
 
 def _html(text: str) -> str:
+    from html import escape  # 1.5 ms that few calls need
+
     return escape(clean_text(text))
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from kit.backends import workers
 from kit.backends.protocol import CompileReply, CompileRequest
-from kit.backends.pyccel import compile_unit, identify_toolchain, prewarm
+from kit.backends.pyccel import compile_unit, prewarm
 from kit.backends.worker_process import Worker, worker_environment
 from kit.errors import BuildError
 
@@ -254,7 +254,7 @@ def test_a_worker_that_has_left_is_collected_with_the_next_cell() -> None:
     worker = workers._state.worker = Worker(command=[sys.executable, "-c", ""])
     wait_for(lambda: not is_running(worker.pid))
     assert Path(f"/proc/{worker.pid}").exists(), "no zombie to collect"
-    identify_toolchain("c", None, False)
+    workers.reap()
     assert workers._state.worker is None
     assert not Path(f"/proc/{worker.pid}").exists()
 
