@@ -166,6 +166,22 @@ def test_usual_calls_are_fast(source: str, make: Any, language: Language) -> Non
     assert guard(*make())
 
 
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, True, np.int64(1), 1.0])
+def test_integer_that_does_not_fit_or_is_no_int_is_not_fast(value: Any) -> None:
+    guard = make_guard(read("def f(n: 'int'): ..."))
+    assert guard is not None
+    assert guard(2**63 - 1)
+    assert not guard(value)
+
+
+@pytest.mark.parametrize("value", ["é", "a\0b", "\ud800", np.str_("a"), b"a"])
+def test_text_that_compiled_code_would_cut_is_not_fast(value: Any) -> None:
+    guard = make_guard(read("def f(s: 'str'): ..."))
+    assert guard is not None
+    assert guard("abc")
+    assert not guard(value)
+
+
 def test_interleaved_outputs_are_fast_and_overlapping_ones_are_not() -> None:
     guard = make_guard(read("def f(x: 'float64[:]', y: 'float64[:]'): ...", ("x", "y")))
     assert guard is not None
