@@ -53,7 +53,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("KIT_TARGET", None)
     # Off, a debugger that IPython's kernel loads would warn about frozen modules on every start.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    os.environ.setdefault("MPLBACKEND", "agg")
     # Notebook processes of this environment, without the settings and the history of who tests.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     os.environ["JUPYTER_CONFIG_DIR"] = os.environ["JUPYTER_RUNTIME_DIR"] = str(root / "jupyter")

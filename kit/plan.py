@@ -194,7 +194,11 @@ def plan_call(
         For the first variant in which everything passes, else the first that works, else the
         one that comes closest.
     """
-    call = CallText(kernel=kernel, arguments=_call_arguments(signature, values))
+    call = CallText(
+        kernel=kernel,
+        arguments=_call_arguments(signature, values),
+        final=frozenset(one.name for one in signature.parameters if one.final),
+    )
     best: CallPlan | None = None
     for variant in signature.variants:
         plan = _plan_variant(signature, variant, values, policy, language, call, uncompiled)

@@ -31,10 +31,13 @@ class CallText:
     arguments : sequence of (str, bool)
         Names of the parameters that are not left at their default, and whether each is passed by
         keyword.
+    final : frozenset of str
+        Names of the parameters whose annotation says `Final`.
     """
 
     kernel: str
     arguments: Sequence[tuple[str, bool]]
+    final: frozenset[str] = frozenset()
 
     def replacing(self, name: str, replacement: str) -> str:
         """The call with one argument replaced.
@@ -121,6 +124,7 @@ def array_fix(
         lines = [f"{buffer} = {fresh}", call.replacing(name, buffer), back]
     annotation = annotation_for(value, expected)
     if annotation is not None and annotation != expected.text:
+        annotation = f"Final[{annotation}]" if name in call.final else annotation
         lines.append(f"# or annotate {name}: '{annotation}'")
     return "\n".join(lines)
 

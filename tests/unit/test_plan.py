@@ -228,3 +228,9 @@ def test_input_after_the_output_that_it_shares_is_the_one_that_is_copied() -> No
     assert [one.action for one in made.arguments] == ["PASS", "COPY", "PASS"]
     assert made["x"].shares_with == "y"
     assert made["x"].bytes_in == 32
+
+
+def test_the_annotation_that_a_fix_offers_keeps_final() -> None:
+    source = "def f(x: 'Final[float64[:]]'): ..."
+    one = plan(np.zeros(3, "i4"), source=source, outputs=())["x"]
+    assert one.fix.endswith("# or annotate x: 'Final[int32[:]]'")
