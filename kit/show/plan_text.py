@@ -88,10 +88,10 @@ def _headline(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> st
     inward = sum(int(row["bytes_in"]) for row in rows)
     outward = sum(int(row["bytes_out"]) for row in rows)
     where = "on the host" if target == "host" else "uncompiled, in Python"
-    copies = "no copy"
-    if inward or outward:
-        copies = f"copies {bytes_text(inward)} in and {bytes_text(outward)} back"
-    return f"{kernel}: would run {where}, {copies}"
+    copies = [f"{bytes_text(inward)} in"] if inward else []
+    copies += [f"{bytes_text(outward)} back"] if outward else []
+    told = f"copies {' and '.join(copies)}" if copies else "no copy"
+    return f"{kernel}: would run {where}, {told}"
 
 
 def _cells(row: Mapping[str, str]) -> list[str]:

@@ -231,6 +231,7 @@ def test_input_after_the_output_that_it_shares_is_the_one_that_is_copied() -> No
 
 
 def test_the_annotation_that_a_fix_offers_keeps_final() -> None:
-    source = "def f(x: 'Final[float64[:]]'): ..."
-    one = plan(np.zeros(3, "i4"), source=source, outputs=())["x"]
-    assert one.fix.endswith("# or annotate x: 'Final[int32[:]]'")
+    signature = read("def f(x: 'float64[:]'): ...")
+    signature = replace(signature, parameters=(replace(signature.parameters[0], final=True),))
+    made = plan_call("f", signature, [np.zeros(3, "i4")], policy="warn", language="fortran")
+    assert made["x"].fix.endswith("# or annotate x: 'Final[int32[:]]'")
