@@ -15,7 +15,7 @@ def scale(x: "float64[:]", factor: float):
 """
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(3)  # looping fills a gigabyte a second
 def test_marks_of_other_libraries_on_shared_nodes_lead_nowhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
