@@ -25,13 +25,19 @@ def _helper(x: float):
     return GRAVITY * x
 
 
-@kit.pyccel_kernel
-def weigh(mass: "Final[float64[:]]", out: "float64[:]"):
-    for i in range(mass.shape[0]):
-        out[i] = _helper(mass[i])
+@pytest.fixture(scope="module", name="weigh")
+def _weigh() -> kit.PyccelKernel:
+    @kit.pyccel_kernel
+    def weigh(mass: "Final[float64[:]]", out: "float64[:]"):
+        for i in range(mass.shape[0]):
+            out[i] = _helper(mass[i])
+
+    return weigh
 
 
-def test_a_decorated_function_takes_constants_and_functions_of_its_module() -> None:
+def test_a_decorated_function_takes_constants_and_functions_of_its_module(
+    weigh: kit.PyccelKernel,
+) -> None:
     out = np.zeros(2)
     weigh(np.array([1.0, 2.0]), out)
     np.testing.assert_allclose(out, [9.81, 19.62], rtol=1e-15)
@@ -53,7 +59,7 @@ def test_the_decorator_takes_options_and_imports_of_the_module() -> None:
     assert wave.policy == "strict"
 
 
-def test_a_decorated_function_may_call_a_kernel() -> None:
+def test_a_decorated_function_may_call_a_kernel(weigh: kit.PyccelKernel) -> None:
     @kit.pyccel_kernel
     def weigh_twice(mass: "float64[:]", out: "float64[:]"):
         weigh(mass, out)
@@ -129,7 +135,10 @@ def test_text_with_several_functions_gives_a_namespace() -> None:
         names.c  # noqa: B018
 
 
-def test_text_may_use_kernels_of_the_module_that_calls() -> None:
+def test_text_may_use_kernels_of_the_module_that_calls(
+    weigh: kit.PyccelKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "weigh", weigh)
     kernel = kit.pyccel_kernel(
         "def both(mass: 'float64[:]', out: 'float64[:]'):\n    weigh(mass, out)\n"
     )
