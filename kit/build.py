@@ -13,13 +13,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from kit.backends.python import load_python
-from kit.build_options import BuildOptions
+from kit.building.obtain import OnWait, obtain_module
+from kit.building.options import BuildOptions
 from kit.cell import Cell, parse_cell
 from kit.errors import CellError
 from kit.kernel import KernelBuild, PyccelKernel
-from kit.obtain import OnWait, obtain_module
+from kit.source.unit import CellSource, Unit, assemble_unit
 from kit.trace import BuildRecord
-from kit.unit import CellSource, Unit, assemble_unit
 
 if TYPE_CHECKING:
     from kit.backends.protocol import Progress

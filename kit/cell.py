@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from kit.advice import advise
-from kit.advice_comments import check_pragmas, explain_syntax_error
-from kit.cell_outputs import declare_outputs
 from kit.errors import CellError
-from kit.header import header_text
-from kit.intent import Write, find_writes
-from kit.outline import Outline, outline_cell
-from kit.place import Source
 from kit.signature import Parameter, Signature, parse_signature
+from kit.source.advice import advise
+from kit.source.comments import check_pragmas, explain_syntax_error
+from kit.source.header import header_text
+from kit.source.intent import Write, find_writes
+from kit.source.outline import Outline, outline_cell
+from kit.source.outputs import declare_outputs
+from kit.source.place import Source
 from kit.terms import Language
 
 __all__ = ["Cell", "FunctionFacts", "parse_cell"]

@@ -12,8 +12,8 @@ from typing import Any, overload
 from kit.build import BuildOptions, build_cell
 from kit.errors import CellError, KitError
 from kit.kernel import PyccelKernel
+from kit.source.unit import CellSource
 from kit.terms import Language, Policy
-from kit.unit import CellSource
 
 __all__ = ["KernelNamespace", "pyccel_kernel"]
 
@@ -216,7 +216,9 @@ def _from_function(options: BuildOptions, function: object) -> PyccelKernel:
         raise TypeError(
             f"pyccel_kernel takes a function or source text, not {type(function).__name__}"
         )
-    from kit.function_source import read_function  # imports inspect, which a hit need not pay for
+    from kit.source.function_source import (
+        read_function,  # imports inspect, which a hit need not pay for
+    )
 
     read = read_function(function, lambda value: isinstance(value, PyccelKernel))
     source = CellSource(

@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from kit.scalars import INT_RANGES, convert_scalar, passing_types
-from kit.sharing import share_elements
+from kit.boundary.scalars import INT_RANGES, convert_scalar, passing_types
+from kit.boundary.sharing import share_elements
+from kit.boundary.strides import C_INDEX_LIMIT, why_not_in_place
 from kit.signature import NO_DEFAULT, ArgumentType, Parameter, Signature
-from kit.strides import C_INDEX_LIMIT, why_not_in_place
 from kit.terms import Language, Order
 
 __all__ = ["NOT_FAST", "guard_source", "make_fast_call", "make_guard"]

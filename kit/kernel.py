@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from kit.declared import declare_signature, language_of
-from kit.describe import describe_kernel, describe_stub
+from kit.boundary.declared import declare_signature, language_of
+from kit.boundary.describe import describe_kernel, describe_stub
+from kit.boundary.keywords import keyword_names
 from kit.errors import CopyWarning, KitError, StaleKernelError
 from kit.guard import NOT_FAST, make_fast_call
-from kit.keywords import keyword_names
 from kit.plan import ArgumentPlan, CallPlan, plan_call
 from kit.provenance import CacheInfo, KernelBuild
 from kit.signature import Signature

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from kit.arrays import array_kind
-from kit.facts import LayoutFacts
+from kit.memory.facts import LayoutFacts
 
 if TYPE_CHECKING:
-    from kit.foreign import ForeignMemory
+    from kit.memory.foreign import ForeignMemory
 
 __all__ = ["LayoutFacts", "inspect_layout"]
 
@@ -101,15 +101,15 @@ def _read_foreign(array: Any) -> ForeignMemory:
     # Imported here: most sessions inspect NumPy arrays only.
     kind = array_kind(array)
     if kind == "cuda":
-        from kit.interfaces import read_array_interface
+        from kit.memory.interfaces import read_array_interface
 
         return read_array_interface(array.__cuda_array_interface__, place="device")
     if kind == "array_interface":
-        from kit.interfaces import read_array_interface
+        from kit.memory.interfaces import read_array_interface
 
         return read_array_interface(array.__array_interface__, place="host", owner=array)
     if kind == "dlpack":
-        from kit.dlpack import read_dlpack
+        from kit.memory.dlpack import read_dlpack
 
         return read_dlpack(array)
     raise TypeError(

@@ -8,17 +8,17 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from kit.array_fit import judge_array
-from kit.containers import judge_container
+from kit.boundary.array_fit import judge_array
+from kit.boundary.containers import judge_container
+from kit.boundary.refusals import CallText, array_fix, describe_value
+from kit.boundary.scalars import judge_scalar
+from kit.boundary.sharing import share_elements
+from kit.boundary.verdict import PASS, ErrorKind, Refusal, Verdict, refuse
 from kit.errors import ArgumentRefused, argument_refused
 from kit.layout import LayoutFacts
-from kit.refusals import CallText, array_fix, describe_value
-from kit.scalars import judge_scalar
-from kit.sharing import share_elements
 from kit.show.plan_text import plan_html, plan_text
 from kit.signature import ArgumentType, Parameter, Signature
 from kit.terms import Action, Language, Policy
-from kit.verdict import PASS, ErrorKind, Refusal, Verdict, refuse
 
 __all__ = ["ArgumentPlan", "CallPlan", "plan_call"]
 

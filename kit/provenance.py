@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kit.source.unit import CellSource
 from kit.terms import Language
 from kit.trace import BuildRecord
-from kit.unit import CellSource
 
 __all__ = ["CacheInfo", "KernelBuild"]
 

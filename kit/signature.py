@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kit.parameters import NO_DEFAULT, ArgumentType, Parameter, Signature
-from kit.signature_reader import MAX_VARIANTS, parse_signature
+from kit.source.parameters import NO_DEFAULT, ArgumentType, Parameter, Signature
+from kit.source.signature_reader import MAX_VARIANTS, parse_signature
 
 __all__ = [
     "MAX_VARIANTS",

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from kit.boundary.scalars import convert_scalar
 from kit.plan import ArgumentPlan
-from kit.scalars import convert_scalar
 from kit.signature import ArgumentType
 
 __all__ = ["copy_in", "copy_snapshot", "prepare_argument", "write_back"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -201,7 +202,11 @@ def compile_probes(folder: Path, language: Language) -> Path:
     (folder / f"{MODULE}.py").write_text(probe_source(language))
     pyccel = str(Path(sys.executable).with_name("pyccel"))
     command = [pyccel, "compile", f"{MODULE}.py", "--language", language]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    # Pyccel names its folder after the worker of pytest-xdist.
+    env = {key: one for key, one in os.environ.items() if key != "PYTEST_XDIST_WORKER"}
+    done = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
     found = list(folder.glob(f"{MODULE}.*.so"))
     if done.returncode or not found:
         raise RuntimeError(f"the probes do not compile:\n{done.stdout}\n{done.stderr}")

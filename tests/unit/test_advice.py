@@ -674,7 +674,7 @@ print(json.dumps({
 
 
 def test_the_vocabulary_is_that_of_the_installed_pyccel() -> None:
-    from kit import vocabulary
+    from kit.source import vocabulary
 
     child = subprocess.run(
         [sys.executable, "-c", TABLES], capture_output=True, text=True, check=True, timeout=120
@@ -693,7 +693,7 @@ def test_the_vocabulary_is_that_of_the_installed_pyccel() -> None:
 
 
 def test_what_is_written_instead_is_not_itself_refused() -> None:
-    from kit import vocabulary
+    from kit.source import vocabulary
 
     for name, instead in vocabulary.INSTEAD.items():
         module, _, member = name.rpartition(".")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from kit import dlpack
 from kit.layout import inspect_layout
+from kit.memory import dlpack
 from tests.unit.strided_arrays import AnyArray, strided_arrays
 
 CPU, CUDA, CUDA_HOST, ROCM, METAL, MANAGED = 1, 2, 3, 10, 8, 13

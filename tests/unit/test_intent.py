@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from kit.cell import parse_cell
-from kit.intent import find_writes, written_parameters
+from kit.source.intent import find_writes, written_parameters
 
 X = "x: 'float[:]'"
 Y = "y: 'float[:]'"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kit.boundary.keywords import keyword_names
 from kit.errors import KitError
-from kit.keywords import keyword_names
 from tests.unit.signatures import read
 
 # What Pyccel 2.2.3 writes, shortened: `end` was renamed, and then `end_0001` had to be, too.

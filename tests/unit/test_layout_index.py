@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import indexing
 from kit.layout import LayoutFacts, inspect_layout
+from kit.memory import indexing
 from tests.unit.strided_arrays import AnyArray, element_addresses, place_in_buffer, strided_arrays
 
 orders = st.sampled_from(["C", "F"])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit import overlap
 from kit.layout import LayoutFacts, inspect_layout
+from kit.memory import overlap
 from tests.unit.strided_arrays import AnyArray, place_in_buffer, strided_arrays, used_bytes
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.array_fit import judge_layout
+from kit.boundary.array_fit import judge_layout
+from kit.boundary.strides import beyond_c_index, why_not_in_place
 from kit.layout import LayoutFacts
 from kit.plan import CallPlan, plan_call
-from kit.strides import beyond_c_index, why_not_in_place
 from kit.terms import Language, Order, Policy
 from tests.unit.signatures import read
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.scalars import INT_RANGES, convert_scalar, judge_scalar, passing_types
+from kit.boundary.scalars import INT_RANGES, convert_scalar, judge_scalar, passing_types
 from kit.signature import ArgumentType
 
 PYTHON = {"int": "int64", "float": "float64", "complex": "complex128", "bool": "bool"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.sharing import share_elements
+from kit.boundary.sharing import share_elements
 from kit.signature import ArgumentType
 from kit.transfer import copy_in, copy_snapshot, write_back
 

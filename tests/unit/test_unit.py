@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from kit.errors import CellError
-from kit.unit import CellSource, assemble_unit
+from kit.source.unit import CellSource, assemble_unit
 
 BASE = CellSource(
     text=(

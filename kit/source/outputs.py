@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kit.errors import CellError
-from kit.intent import Write
-from kit.nearest import nearest
-from kit.place import Source
-from kit.signature import Parameter, Signature
+from kit.source.parameters import Parameter, Signature
+from kit.source.intent import Write
+from kit.source.nearest import nearest
+from kit.source.place import Source
 
 __all__ = ["declare_outputs"]
 

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Final
 
-from kit.annotation_refusals import Names
-from kit.annotations import AnnotationReader, Reading
-from kit.constants import NotConstant, evaluate_constant
 from kit.errors import CellError
-from kit.header import header_text
-from kit.parameters import NO_DEFAULT, ArgumentType, Parameter, Signature
-from kit.place import Source
+from kit.source.annotation_refusals import Names
+from kit.source.annotations import AnnotationReader, Reading
+from kit.source.constants import NotConstant, evaluate_constant
+from kit.source.header import header_text
+from kit.source.parameters import NO_DEFAULT, ArgumentType, Parameter, Signature
+from kit.source.place import Source
+from kit.source.vocabulary import MAX_RANK, RESERVED
 from kit.terms import Language
-from kit.vocabulary import MAX_RANK, RESERVED
 
 __all__ = ["MAX_VARIANTS", "parse_signature"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kit.backends.protocol import CompileReply, Diagnostic
 from kit.errors import BuildError
-from kit.unit import Place, Unit
+from kit.source.unit import Place, Unit
 
 __all__ = ["build_error"]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from kit.errors import CellError
-from kit.nearest import nearest
-from kit.place import Placed, Source
-from kit.vocabulary import INSTEAD, MODULES, UNUSABLE_PACKAGES
+from kit.source.nearest import nearest
+from kit.source.place import Placed, Source
+from kit.source.vocabulary import INSTEAD, MODULES, UNUSABLE_PACKAGES
 
 __all__ = ["check_import", "check_import_from", "check_member", "imported_names"]
 

@@ -10,15 +10,21 @@ import ast
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-from kit.advice_imports import check_import, check_import_from, check_member, imported_names
-from kit.advice_names import explain_builtin, explain_unknown, is_unusable_builtin
-from kit.advice_parameters import check_parameters
-from kit.c_symbols import is_c_symbol
-from kit.header import header_text
-from kit.outline import Outline
-from kit.place import Placed, Source
+from kit.source.c_symbols import is_c_symbol
+from kit.source.header import header_text
+from kit.source.imports import check_import, check_import_from, check_member, imported_names
+from kit.source.names import explain_builtin, explain_unknown, is_unusable_builtin
+from kit.source.outline import Outline
+from kit.source.place import Placed, Source
+from kit.source.unannotated import check_parameters
+from kit.source.vocabulary import (
+    ARRAY_ATTRIBUTES,
+    BUILTINS,
+    DECORATORS,
+    INSTEAD_OF_METHOD,
+    RESERVED,
+)
 from kit.terms import Language
-from kit.vocabulary import ARRAY_ATTRIBUTES, BUILTINS, DECORATORS, INSTEAD_OF_METHOD, RESERVED
 
 __all__ = ["advise"]
 

@@ -8,8 +8,8 @@ import tokenize
 from typing import Final
 
 from kit.errors import CellError
-from kit.nearest import nearest
-from kit.place import Source
+from kit.source.nearest import nearest
+from kit.source.place import Source
 
 __all__ = ["check_pragmas", "explain_syntax_error"]
 

@@ -7,12 +7,12 @@ from typing import Any, cast
 import numpy as np
 
 from kit.arrays import array_kind
+from kit.boundary.refusals import CallText, array_fix, describe_value, is_masked
+from kit.boundary.strides import beyond_c_index, why_not_in_place
+from kit.boundary.verdict import PASS, ErrorKind, Verdict, refuse
 from kit.layout import LayoutFacts, inspect_layout
-from kit.refusals import CallText, array_fix, describe_value, is_masked
 from kit.signature import ArgumentType
-from kit.strides import beyond_c_index, why_not_in_place
 from kit.terms import Language, Order
-from kit.verdict import PASS, ErrorKind, Verdict, refuse
 
 __all__ = ["EMPTY", "judge_array", "judge_layout", "need_text"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from kit.aliasing import CallFact, Facts, How, Origin, lower_function
+from kit.source.aliasing import CallFact, Facts, How, Origin, lower_function
 
 __all__ = ["Write", "find_writes", "written_parameters"]
 

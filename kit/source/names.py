@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import Final
 
 from kit.errors import CellError
-from kit.nearest import nearest
-from kit.place import Placed, Source
-from kit.vocabulary import BUILTINS, MODULES, UNUSABLE_PACKAGES
+from kit.source.nearest import nearest
+from kit.source.place import Placed, Source
+from kit.source.vocabulary import BUILTINS, MODULES, UNUSABLE_PACKAGES
 
 __all__ = ["explain_builtin", "explain_unknown", "is_unusable_builtin"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from kit.header import header_text
-from kit.place import Source
+from kit.source.header import header_text
+from kit.source.place import Source
 
 __all__ = ["check_parameters"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, ClassVar
 
-from kit.foreign import ForeignMemory
+from kit.memory.foreign import ForeignMemory
 from kit.terms import Place
 
 __all__ = ["read_dlpack"]

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
+from kit.boundary.verdict import PASS, Verdict, refuse
 from kit.signature import ArgumentType
-from kit.verdict import PASS, Verdict, refuse
 
 __all__ = ["INT_RANGES", "convert_scalar", "judge_scalar", "passing_types"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kit.backends.imports import find_module, imported_modules
 from kit.backends.toolchain import identify_toolchain
-from kit.build_options import BuildOptions
+from kit.building.options import BuildOptions
 from kit.cache import (
     JSON,
     ArtifactUnusable,
@@ -24,9 +24,9 @@ from kit.cache import (
     unique_module_name,
 )
 from kit.errors import BuildError
+from kit.source.unit import Unit
 from kit.store.loading import loaded_module
 from kit.trace import BuildRecord
-from kit.unit import Unit
 
 # What only a build needs is imported there: the same cell again shall cost milliseconds.
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class _Compilation:
         """Compile in `scratch`; BuildError in the cell's lines."""
         from kit.backends.protocol import CompileRequest
         from kit.backends.pyccel import compile_unit
-        from kit.diagnose import build_error
+        from kit.building.diagnose import build_error
 
         request = CompileRequest(
             source=self.unit.text,

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from math import prod
 from typing import SupportsIndex
 
-from kit.arrangement import axis_order, describe_arrangement, fills_block, has_gaps
-from kit.indexing import checked_index, checked_order, index_at_offset, linear_index, multi_index
-from kit.overlap import elements_overlap, sums_hit
+from kit.memory.arrangement import axis_order, describe_arrangement, fills_block, has_gaps
+from kit.memory.indexing import (
+    checked_index,
+    checked_order,
+    index_at_offset,
+    linear_index,
+    multi_index,
+)
+from kit.memory.overlap import elements_overlap, sums_hit
 from kit.terms import Order, Place
 
 __all__ = ["LayoutFacts"]

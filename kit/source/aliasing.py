@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from kit.vocabulary import BUILTINS, MODULES
+from kit.source.vocabulary import BUILTINS, MODULES
 
 __all__ = ["CallFact", "Facts", "How", "Origin", "StoreFact", "lower_function"]
 

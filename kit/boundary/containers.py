@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from kit.refusals import describe_value
-from kit.scalars import INT_RANGES
+from kit.boundary.refusals import describe_value
+from kit.boundary.scalars import INT_RANGES
+from kit.boundary.verdict import PASS, Verdict, refuse
 from kit.signature import ArgumentType
-from kit.verdict import PASS, Verdict, refuse
 
 __all__ = ["judge_container"]
 

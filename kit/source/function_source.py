@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from kit.errors import CellError
-from kit.unit import used_names
+from kit.source.unit import used_names
 
 __all__ = ["FunctionText", "read_function"]
 

@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kit.advice_imports import imported_names
-from kit.constants import NotConstant, evaluate_constant
+from kit.source.constants import NotConstant, evaluate_constant
+from kit.source.imports import imported_names
 
 __all__ = ["Outline", "outline_cell"]
 

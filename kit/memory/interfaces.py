@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from kit.foreign import ForeignMemory
+from kit.memory.foreign import ForeignMemory
 from kit.terms import Place
 
 __all__ = ["read_array_interface"]

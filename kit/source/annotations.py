@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from kit.annotation_refusals import AnnotationRefusals, Names, parse_text
-from kit.parameters import ArgumentType
-from kit.place import Placed, Source
-from kit.vocabulary import DTYPES, INSTEAD_OF_DTYPE, MODULES, PYTHON_SCALARS
+from kit.source.annotation_refusals import AnnotationRefusals, Names, parse_text
+from kit.source.parameters import ArgumentType
+from kit.source.place import Placed, Source
+from kit.source.vocabulary import DTYPES, INSTEAD_OF_DTYPE, MODULES, PYTHON_SCALARS
 
 __all__ = ["AnnotationReader", "Reading"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kit.errors import CellError
-from kit.nearest import nearest
-from kit.place import Placed, Source
-from kit.vocabulary import DTYPES, INSTEAD_OF_DTYPE, PYTHON_SCALARS
+from kit.source.nearest import nearest
+from kit.source.place import Placed, Source
+from kit.source.vocabulary import DTYPES, INSTEAD_OF_DTYPE, PYTHON_SCALARS
 
 __all__ = ["AnnotationRefusals", "Names", "parse_text"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import gcd, prod
 from typing import SupportsIndex
 
-from kit.overlap import is_nested
+from kit.memory.overlap import is_nested
 from kit.terms import Order
 
 __all__ = ["checked_index", "checked_order", "index_at_offset", "linear_index", "multi_index"]

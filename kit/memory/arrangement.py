@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kit.overlap import elements_overlap, is_nested
+from kit.memory.overlap import elements_overlap, is_nested
 from kit.terms import Order
 
 __all__ = ["axis_order", "describe_arrangement", "fills_block", "has_gaps"]

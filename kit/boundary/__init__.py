@@ -1,0 +1,1 @@
+"""One argument, decided: layouts, scalars, containers, sharing, and the text of refusals."""

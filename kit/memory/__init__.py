@@ -1,0 +1,1 @@
+"""Where the elements of an array lie: facts, index arithmetic, overlap, foreign protocols."""
