@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kit.errors import CellError
-from kit.source.parameters import Parameter, Signature
 from kit.source.intent import Write
 from kit.source.nearest import nearest
+from kit.source.parameters import Parameter, Signature
 from kit.source.place import Source
 
 __all__ = ["declare_outputs"]
