@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kit.backends.protocol import CompileRequest
+from kit.backends.pyccel import compile_unit
 from kit.kernel import PyccelKernel
 from kit.provenance import KernelBuild
 from kit.signature import Signature, parse_signature
@@ -197,20 +197,19 @@ def probe_source(language: Language) -> str:
 
 
 def compile_probes(folder: Path, language: Language) -> Path:
-    """Compile the probes below `folder`; gives the extension module's path."""
+    """Compile the probes below `folder`; gives the extension module's path.
+
+    By kit's own worker: Pyccel's command needs pkg-config for the lists of a C unit.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{MODULE}.py").write_text(probe_source(language))
-    pyccel = str(Path(sys.executable).with_name("pyccel"))
-    command = [pyccel, "compile", f"{MODULE}.py", "--language", language]
-    # Pyccel names its folder after the worker of pytest-xdist.
-    env = {key: one for key, one in os.environ.items() if key != "PYTEST_XDIST_WORKER"}
-    done = subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False
+    source = probe_source(language)
+    (folder / f"{MODULE}.py").write_text(source)
+    reply = compile_unit(
+        CompileRequest(source=source, module_name=MODULE, language=language, scratch=str(folder))
     )
-    found = list(folder.glob(f"{MODULE}.*.so"))
-    if done.returncode or not found:
-        raise RuntimeError(f"the probes do not compile:\n{done.stdout}\n{done.stderr}")
-    return found[0]
+    if reply.artifact is None:
+        raise RuntimeError(f"the probes do not compile:\n{reply.diagnostics}\n{reply.log}")
+    return folder / reply.artifact
 
 
 def load_extension(path: Path) -> ModuleType:
