@@ -15,8 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kit.backends.protocol import CompileRequest
+from kit.backends.pyccel import compile_unit
 from kit.cell import parse_cell
 from kit.errors import CellError
+from kit.terms import Language
 from tests.unit.valid_cells import CORPUS, OPENMP
 
 
@@ -548,9 +551,6 @@ def test_a_name_that_another_cell_supplies_is_free_and_no_error() -> None:
     assert cell.free_names == {"g"}
 
 
-COMPILE = "from pyccel.commands.console import pyccel_command; pyccel_command()"
-
-
 # ---- what is fine -----------------------------------------------------------------------------
 
 
@@ -563,19 +563,17 @@ def test_no_valid_kernel_is_refused(language: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["fortran", "c"])
-def test_the_valid_kernels_are_what_pyccel_compiles(language: str, tmp_path: Path) -> None:
-    (tmp_path / "corpus_cell.py").write_text(CORPUS)
-    build = subprocess.run(
-        [sys.executable, "-c", COMPILE, "compile", "corpus_cell.py", "--language", language],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
+def test_the_valid_kernels_are_what_pyccel_compiles(language: Language, tmp_path: Path) -> None:
+    reply = compile_unit(
+        CompileRequest(
+            source=CORPUS, module_name="corpus_cell", language=language, scratch=str(tmp_path)
+        )
     )
-    assert build.returncode == 0, build.stdout[-3000:] + build.stderr[-3000:]
+    assert reply.artifact is not None, reply.log[-3000:]
     names = "import corpus_cell, json; print(json.dumps(dir(corpus_cell)))"
+    folder = (tmp_path / reply.artifact).parent
     built = subprocess.run(
-        [sys.executable, "-c", names], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", names], cwd=folder, capture_output=True, text=True, check=True
     )
     public = {one.name for one in parse_cell(CORPUS).public}
     assert public <= set(json.loads(built.stdout.splitlines()[-1]))
