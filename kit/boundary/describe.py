@@ -12,11 +12,17 @@ __all__ = ["describe_kernel", "describe_stub"]
 
 def describe_kernel(signature: Signature, facts: Mapping[str, str]) -> str:
     """The repr of a kernel: parameters as written, with the intent of those that are written."""
-    parameters = [
-        f"{one.name}: {one.annotation}" + ("" if one.intent == "in" else f" [{one.intent}]")
-        for one in signature.parameters
-    ]
-    return kernel_text(signature.name, parameters, signature.returns, facts)
+    texts: list[str] = []
+    for index, one in enumerate(signature.parameters):
+        if one.keyword_only and "*" not in texts:
+            texts.append("*")
+        default = "" if one.default is NO_DEFAULT else f" = {one.default!r}"
+        intent = "" if one.intent == "in" else f" [{one.intent}]"
+        texts.append(f"{one.name}: {one.annotation}{default}{intent}")
+        following = signature.parameters[index + 1 : index + 2]
+        if one.positional_only and not any(other.positional_only for other in following):
+            texts.append("/")
+    return kernel_text(signature.name, texts, signature.returns, facts)
 
 
 def describe_stub(signature: Signature, doc: str | None) -> str:
