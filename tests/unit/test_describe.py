@@ -9,7 +9,9 @@ from tests.unit.signatures import read
 
 
 def test_a_repr_shows_defaults_and_how_parameters_may_be_passed() -> None:
-    source = "def f(x: 'float64[:]', /, y: 'float64[:]', a: float = 2.5, *, n: int = 3) -> float: ..."
+    source = (
+        "def f(x: 'float64[:]', /, y: 'float64[:]', a: float = 2.5, *, n: int = 3) -> float: ..."
+    )
     shown = describe_kernel(read(source, ["y"]), {})
     assert shown == (
         "<PyccelKernel f(x: 'float64[:]', /, y: 'float64[:]' [inout], a: float = 2.5, *, "
