@@ -144,6 +144,7 @@ def parse_cell(
         {**(functions or {}), **outline.functions},
         ranks={name: _ranks(one) for name, one in signatures.items()},
         imports=outline.imports,
+        classes=outline.classes,
     )
     for name, signature in signatures.items():
         _check_writes(signature, writes[name], outline.functions[name], text)

@@ -42,7 +42,7 @@ _BINARY_NUMPY: Final = frozenset(
     | {"array", "arange", "zeros", "ones", "empty", "sum", "min", "max", "amin", "amax", "prod"}
 )
 _ELEMENTS: Final = frozenset({"zip", "enumerate"})
-_SAME: Final = frozenset({"list", "tuple", "set", "dict", "map", "min", "max"})
+_SAME: Final = frozenset({"list", "tuple", "set", "dict", "min", "max"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +68,18 @@ class CallFact:
 
 @dataclass(slots=True)
 class Facts:
-    """What one body does, in no order: every statement may run before every other."""
+    """What one body does, in no order: every statement may run before every other.
+
+    `operands` are what operators are given: written only where a class of the cell has an operator
+    that writes.
+    """
 
     binds: list[tuple[str, tuple[Origin, ...]]] = field(
         default_factory=list[tuple[str, tuple[Origin, ...]]]
     )
     stores: list[StoreFact] = field(default_factory=list[StoreFact])
     calls: list[CallFact] = field(default_factory=list[CallFact])
+    operands: list[StoreFact] = field(default_factory=list[StoreFact])
     returned: list[Origin] = field(default_factory=list[Origin])
 
 
@@ -180,7 +185,7 @@ class _Lowering:
             self._bind(node.target, self.value(node.value))
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        self.value(node.value)
+        self._operands(node, self.value(node.value))
         if isinstance(node.target, ast.Name):
             self._store(self.value(node.target), "assigned", node)
         else:
@@ -287,8 +292,12 @@ class _Lowering:
         # Operators and comparisons make new values.
         for one in ast.iter_child_nodes(node):
             if isinstance(one, ast.expr):
-                self.value(one)
+                self._operands(node, self.value(one))
         return _NOTHING
+
+    def _operands(self, node: ast.expr | ast.stmt, origins: tuple[Origin, ...]) -> None:
+        if origins:
+            self.facts.operands.append(StoreFact(origins=origins, how="passed", node=node))
 
     def _key(self, name: str) -> str:
         for scope in reversed(self._scopes):
@@ -405,12 +414,24 @@ class _Lowering:
             return self._call_library(node, self._imports[name], positional, keywords)
         if name in BUILTINS and name not in self.parameters:
             shared = tuple(origin for one in positional for origin in one)
+            if name == "map" and node.args:
+                return self._call_map(node, positional)
             if name in _ELEMENTS:
                 return _drop(shared, -1)
             if name in _SAME:
                 return _drop(shared, 1) if len(positional) == 1 and name in "minmax" else shared
             return _NOTHING
         return self._call_unknown(node, positional, keywords)
+
+    def _call_map(
+        self, node: ast.Call, positional: list[tuple[Origin, ...]]
+    ) -> tuple[Origin, ...]:
+        """`map(f, x)` calls `f` with the elements of `x`."""
+        elements = [_drop(one, 1) for one in positional[1:]]
+        call = ast.copy_location(ast.Call(node.args[0], node.args[1:], []), node)
+        if not isinstance(call.func, ast.Name):
+            return self._call_unknown(node, elements, {})
+        return _drop(self._call_name(call, call.func.id, elements, {}), -1)
 
     def _call_nested(
         self,
@@ -477,7 +498,8 @@ class _Lowering:
         keywords: dict[str, tuple[Origin, ...]],
     ) -> tuple[Origin, ...]:
         receiver = self.value(function.value)
-        self._store(keywords.get("out", ()), "passed", node)
+        # Classes may have methods of these names, too, which write what they are given.
+        self._call_unknown(node, positional, keywords)
         if function.attr in _PURE_METHODS:
             return _NOTHING
         if function.attr in _SAME_RANK_VIEW:
@@ -485,7 +507,7 @@ class _Lowering:
         if function.attr in _VIEWS:
             return _drop(receiver, _UNKNOWN_RANK)
         self._store(receiver, "passed", node)
-        return self._call_unknown(node, positional, keywords)
+        return _NOTHING
 
     def _call_unknown(
         self,

@@ -1,10 +1,16 @@
-"""The `def` line of a function, as text to paste."""
+"""The head of a function: its parameters, and its `def` line as text to paste."""
 
 from __future__ import annotations
 
 import ast
 
-__all__ = ["header_text"]
+__all__ = ["every_argument", "header_text"]
+
+
+def every_argument(node: ast.arguments) -> list[ast.arg]:
+    """Every parameter, ``*args`` and ``**kwargs`` last."""
+    every = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+    return every + [one for one in (node.vararg, node.kwarg) if one is not None]
 
 
 def header_text(node: ast.FunctionDef, *, name: str | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,7 +48,7 @@ class _Function:
     ranks: Mapping[str, int | None]
     facts: Facts
     writes: dict[str, Write] = field(default_factory=dict[str, Write])
-    returned: set[str] = field(default_factory=set[str])
+    returned: dict[str, int] = field(default_factory=dict[str, int])
 
 
 def written_parameters(
@@ -88,20 +88,32 @@ def find_writes(
     *,
     ranks: Mapping[str, Mapping[str, int | None]] | None = None,
     imports: Mapping[str, str] | None = None,
+    classes: Mapping[str, ast.ClassDef] | None = None,
 ) -> Mapping[str, Mapping[str, Write]]:
     """For each function, the parameters that it may write and the first place that does."""
     names = frozenset(functions)
     given = ranks or {}
+    origins = _USUAL_IMPORTS if imports is None else imports
     known = {
-        name: _prepare(node, names, given.get(name), _USUAL_IMPORTS if imports is None else imports)
-        for name, node in functions.items()
+        name: _prepare(node, names, given.get(name), origins) for name, node in functions.items()
     }
-    pending = list(known.values())
+    operators = [_prepare(one, names, None, origins) for one in _operators(classes or {})]
+    pending = [*operators, *known.values()]
     while pending:
-        changed = [one for one in pending if _solve(one, known)]
-        # Only a function that calls others can learn something from the next round.
-        pending = [one for one in known.values() if one.facts.calls] if changed else []
+        changed = [one for one in pending if _solve(one, known, operators)]
+        # Only a function that uses others can learn something from the next round.
+        pending = [one for one in pending if one.facts.calls or operators] if changed else []
     return {name: one.writes for name, one in known.items()}
+
+
+def _operators(classes: Mapping[str, ast.ClassDef]) -> list[ast.FunctionDef]:
+    """The methods that operators call."""
+    return [
+        one
+        for node in classes.values()
+        for one in node.body
+        if isinstance(one, ast.FunctionDef) and one.name[:2] == "__" and one.name != "__init__"
+    ]
 
 
 def _prepare(
@@ -145,7 +157,9 @@ def _rank(annotation: ast.expr | None) -> int | None:
     return None
 
 
-def _solve(function: _Function, known: Mapping[str, _Function]) -> bool:
+def _solve(
+    function: _Function, known: Mapping[str, _Function], operators: Sequence[_Function]
+) -> bool:
     """Follow the facts until nothing changes; whether anything new was found."""
     shared = {name: {name: 0} for name in function.parameters}
     facts = function.facts
@@ -156,10 +170,14 @@ def _solve(function: _Function, known: Mapping[str, _Function]) -> bool:
             growing |= _join(shared, target, origins, function.ranks)
         for call in facts.calls:
             for parameter, origins in _passed(call, known[call.callee]):
-                if parameter in known[call.callee].returned:
-                    growing |= _join(shared, call.result, origins, function.ranks)
-    before = len(function.writes) + len(function.returned)
-    for store in facts.stores:
+                dropped = known[call.callee].returned.get(parameter)
+                if dropped is not None:
+                    result = tuple((name, n + dropped) for name, n in origins)
+                    growing |= _join(shared, call.result, result, function.ranks)
+    before = (len(function.writes), dict(function.returned))
+    # The first parameter is the object, whose arrays count as written when it gets them.
+    writing = any(one.writes.keys() - one.parameters[:1] for one in operators)
+    for store in [*facts.stores, *(facts.operands if writing else ())]:
         for name in _resolve(shared, store.origins, function.ranks):
             _note(function.writes, name, Write(how=store.how, node=store.node))
     for call in facts.calls:
@@ -170,7 +188,7 @@ def _solve(function: _Function, known: Mapping[str, _Function]) -> bool:
                 for name in _resolve(shared, origins, function.ranks):
                     _note(function.writes, name, Write(how="passed", node=call.node))
     function.returned.update(_resolve(shared, tuple(facts.returned), function.ranks))
-    return len(function.writes) + len(function.returned) != before
+    return (len(function.writes), function.returned) != before
 
 
 def _note(writes: dict[str, Write], name: str, write: Write) -> None:

@@ -205,7 +205,8 @@ def test_kernel_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kernel.previous is None
     monkeypatch.delenv("KIT_STABLE_OUTPUT", raising=False)
     assert repr(kernel).splitlines() == [
-        "<PyccelKernel scale(x: 'float64[:]', y: 'float64[:]' [inout], factor: 'float' = 2.0) -> 'int'",
+        "<PyccelKernel scale(x: 'float64[:]', y: 'float64[:]' [inout], factor: 'float' = 2.0)"
+        " -> 'int'",
         "  language  fortran",
         "  writes    y",
         "  targets   python, host",
