@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Mapping
+from typing import Final
 
 from kit.source.c_symbols import is_c_symbol
 from kit.source.expressions import (
@@ -24,6 +25,7 @@ from kit.source.imports import check_import, check_import_from, imported_names
 from kit.source.names import explain_builtin, explain_unknown, is_unusable_builtin
 from kit.source.outline import Outline
 from kit.source.place import Placed, Source
+from kit.source.scopes import array_parameters, bound_names
 from kit.source.statements import (
     NO_STATEMENT,
     check_assignment,
@@ -38,6 +40,15 @@ from kit.source.vocabulary import BUILTINS, DECORATORS, RESERVED
 from kit.terms import Language
 
 __all__ = ["advise"]
+
+# What is looked at by itself, and then inside.
+_CHECKED: Final[Mapping[type[ast.AST], Callable[..., None]]] = {
+    ast.For: check_loop,
+    ast.While: check_loop,
+    ast.Subscript: check_subscript,
+    ast.Compare: check_compare,
+    ast.BinOp: check_modulo,
+}
 
 
 def advise(
@@ -100,15 +111,10 @@ class _Advice:
             ast.Assign: self._assign,
             ast.AnnAssign: self._annotated,
             ast.AugAssign: self._augmented,
-            ast.For: self._for,
-            ast.While: self._while,
             ast.With: self._with,
             ast.Call: self._call,
             ast.Name: self._name,
             ast.Attribute: self._attribute,
-            ast.Subscript: self._subscript,
-            ast.Compare: self._compare,
-            ast.BinOp: self._binary,
             ast.ListComp: self._comprehension,
             ast.GeneratorExp: self._comprehension,
             ast.Lambda: self._lambda,
@@ -116,6 +122,15 @@ class _Advice:
         }
         for kind, (message, fix) in (*NO_STATEMENT.items(), *NO_EXPRESSION.items()):
             self._handlers[kind] = self._refuser(message, fix)
+        for kind, check in _CHECKED.items():
+            self._handlers[kind] = self._checker(check)
+
+    def _checker(self, check: Callable[..., None]) -> Callable[[ast.AST], None]:
+        def visit(node: ast.AST) -> None:
+            check(node, self._source)
+            self._inside(node)
+
+        return visit
 
     def _refuser(self, message: str, fix: str) -> Callable[[ast.stmt], None]:
         def refuse(node: ast.stmt) -> None:
@@ -165,9 +180,8 @@ class _Advice:
     def _define(self, node: ast.FunctionDef, method_of: str | None = None) -> None:
         self._header(node, method_of)
         outer = self._locals, self._arrays, self._function, dict(self._imports)
-        self._locals, anew = _own_names(node)
-        self._arrays = {one.arg for one in every_argument(node.args) if _is_array(one.annotation)}
-        self._arrays -= anew
+        self._locals, anew = bound_names(node)
+        self._arrays = array_parameters(node) - anew
         self._function = node
         self._all(node.body)
         self._locals, self._arrays, self._function, self._imports = outer
@@ -273,17 +287,6 @@ class _Advice:
         self._visit(node.target)
         self._visit(node.value)
 
-    def _for(self, node: ast.For) -> None:
-        check_loop(node, self._source)
-        self._visit(node.target)
-        self._visit(node.iter)
-        self._all(node.body)
-
-    def _while(self, node: ast.While) -> None:
-        check_loop(node, self._source)
-        self._visit(node.test)
-        self._all(node.body)
-
     def _with(self, node: ast.With) -> None:
         check_with(node, self._source, defined=self._locals | self._defined)
         self._inside(node)
@@ -329,7 +332,8 @@ class _Advice:
             )
 
     def _attribute(self, node: ast.Attribute) -> None:
-        check_attribute(node, self._source, imports=self._visible_imports(), arrays=self._arrays)
+        visible = {name: one for name, one in self._imports.items() if name not in self._locals}
+        check_attribute(node, self._source, imports=visible, arrays=self._arrays)
         self._visit(node.value)
 
     def _call(self, node: ast.Call) -> None:
@@ -337,19 +341,6 @@ class _Advice:
         if isinstance(node.func, ast.Name) and node.func.id in {"sum", "min", "max"}:
             self._fine.update(id(one) for one in node.args if isinstance(one, ast.GeneratorExp))
         self._inside(node)
-
-    def _subscript(self, node: ast.Subscript) -> None:
-        check_subscript(node, self._source)
-        self._inside(node)
-
-    def _compare(self, node: ast.Compare) -> None:
-        check_compare(node, self._source)
-        self._inside(node)
-
-    def _binary(self, node: ast.BinOp) -> None:
-        check_modulo(node, self._source)
-        self._visit(node.left)
-        self._visit(node.right)
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
         check_placed(node, self._source, is_fine=id(node) in self._fine)
@@ -362,40 +353,6 @@ class _Advice:
         self._locals = outer | {one.arg for one in every_argument(node.args)}
         self._visit(node.body)
         self._locals = outer
-
-
-def _own_names(node: ast.FunctionDef) -> tuple[set[str], set[str]]:
-    """Names that a function, or one nested in it, binds; and those that it binds anew."""
-    bound: set[str] = set()
-    anew: set[str] = set()
-    own = {id(one) for one in every_argument(node.args)}
-    pending: list[ast.AST] = [node]
-    while pending:  # half of the time of ast.walk
-        one = pending.pop()
-        if isinstance(one, ast.Name):
-            if not isinstance(one.ctx, ast.Load):
-                anew.add(one.id)
-            continue
-        if isinstance(one, ast.arg):
-            (bound if id(one) in own else anew).add(one.arg)
-        elif isinstance(one, ast.FunctionDef) and one is not node:
-            bound.add(one.name)
-        elif isinstance(one, ast.Import | ast.ImportFrom):
-            bound.update(imported_names(one))
-        # Not __dict__: nodes such as Load() are shared by all trees, and `executing` (IPython's
-        # tracebacks) hangs a `parent` on them, which leads from here around in its own trees.
-        for value in (getattr(one, name, None) for name in one._fields):
-            if isinstance(value, ast.AST):
-                pending.append(value)
-            elif isinstance(value, list):
-                pending.extend(part for part in value if isinstance(part, ast.AST))  # pyright: ignore[reportUnknownVariableType]
-    return bound | anew, anew
-
-
-def _is_array(annotation: ast.expr | None) -> bool:
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        return "[:" in annotation.value.replace(" ", "") and "tuple" not in annotation.value
-    return False
 
 
 def _is_inline_and_private(node: ast.FunctionDef) -> bool:

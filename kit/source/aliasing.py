@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from kit.source.header import every_argument
 from kit.source.vocabulary import BUILTINS, MODULES
 
 __all__ = ["CallFact", "Facts", "How", "Origin", "StoreFact", "lower_function"]
@@ -88,14 +89,9 @@ def lower_function(
 ) -> Facts:
     """The facts of one function; `functions` are those whose bodies are known too."""
     lowering = _Lowering(functions, imports)
-    lowering.parameters = {one.arg for one in _arguments(node.args)}
+    lowering.parameters = {one.arg for one in every_argument(node.args)}
     lowering.statements(node.body)
     return lowering.facts
-
-
-def _arguments(node: ast.arguments) -> list[ast.arg]:
-    every = [*node.posonlyargs, *node.args, *node.kwonlyargs]
-    return every + [one for one in (node.vararg, node.kwarg) if one is not None]
 
 
 class _Lowering:
@@ -139,6 +135,7 @@ class _Lowering:
             ast.Tuple: self._display,
             ast.List: self._display,
             ast.Set: self._display,
+            ast.Dict: self._dict,
             ast.NamedExpr: self._walrus,
             ast.Starred: self._starred,
             ast.ListComp: self._comprehension,
@@ -236,7 +233,7 @@ class _Lowering:
     ) -> None:
         """A nested function: a call binds its parameters, its body sees the names around it."""
         prefix = f"{name}."
-        parameters = [one.arg for one in _arguments(arguments)]
+        parameters = [one.arg for one in every_argument(arguments)]
         self._nested[name] = [prefix + one for one in parameters]
         self._scopes.append({one: prefix + one for one in {*parameters, *assigned}})
         outer, self._return = self._return, f"{prefix}return"
@@ -340,6 +337,10 @@ class _Lowering:
     def _display(self, node: ast.Tuple | ast.List | ast.Set) -> tuple[Origin, ...]:
         return tuple((name, n - 1) for one in node.elts for name, n in self.value(one))
 
+    def _dict(self, node: ast.Dict) -> tuple[Origin, ...]:
+        every = [*node.values, *(one for one in node.keys if one is not None)]
+        return tuple((name, n - 1) for one in every for name, n in self.value(one))
+
     def _walrus(self, node: ast.NamedExpr) -> tuple[Origin, ...]:
         origins = self.value(node.value)
         self._bind(node.target, origins)
@@ -423,9 +424,7 @@ class _Lowering:
             return _NOTHING
         return self._call_unknown(node, positional, keywords)
 
-    def _call_map(
-        self, node: ast.Call, positional: list[tuple[Origin, ...]]
-    ) -> tuple[Origin, ...]:
+    def _call_map(self, node: ast.Call, positional: list[tuple[Origin, ...]]) -> tuple[Origin, ...]:
         """`map(f, x)` calls `f` with the elements of `x`."""
         elements = [_drop(one, 1) for one in positional[1:]]
         call = ast.copy_location(ast.Call(node.args[0], node.args[1:], []), node)
