@@ -3,87 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from kit.boundary.array_fit import judge_array
-from kit.boundary.containers import judge_container
-from kit.boundary.refusals import CallText, array_fix, describe_value
-from kit.boundary.scalars import judge_scalar
+from kit.boundary.argument_plan import (
+    ArgumentPlan,
+    plan_argument,
+    refuse_copy,
+    refuse_empty,
+    refuse_shared,
+    snapshot,
+)
+from kit.boundary.refusals import CallText
 from kit.boundary.sharing import share_elements
-from kit.boundary.verdict import PASS, ErrorKind, Refusal, Verdict, refuse
 from kit.errors import ArgumentRefused, argument_refused
-from kit.layout import LayoutFacts
 from kit.show.plan_text import plan_html, plan_text
-from kit.signature import ArgumentType, Parameter, Signature
-from kit.terms import Action, Language, Policy
+from kit.signature import ArgumentType, Signature
+from kit.terms import Language, Policy
 
 __all__ = ["ArgumentPlan", "CallPlan", "plan_call"]
 
 NdArray = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArgumentPlan:
-    """What the boundary does with one argument.
-
-    Parameters
-    ----------
-    parameter : Parameter
-        Which parameter of the kernel.
-    type : ArgumentType
-        The type, of those that the parameter may have, that was decided for.
-    action : {"PASS", "CONVERT", "COPY", "MOVE", "REFUSE"}
-        What happens.
-    reason : str
-        Why; empty where the value passes as it is.
-    bytes_in, bytes_out : int
-        What is copied before the call, and written back after it [bytes].
-    facts : LayoutFacts or None
-        The array's layout; None for scalars and where it was refused before that mattered.
-    value_text : str
-        What a scalar or object was; empty for an array with `facts`.
-    shares_with : str or None
-        The written argument whose elements this one shares: it is read as it was when the call
-        began.
-    found, need, fix : str
-        Of a refusal, otherwise empty.
-    error : {"type", "value"}
-        Whether a refusal is also a TypeError or a ValueError.
-    """
-
-    parameter: Parameter
-    type: ArgumentType
-    action: Action
-    reason: str = ""
-    bytes_in: int = 0
-    bytes_out: int = 0
-    facts: LayoutFacts | None = None
-    value_text: str = ""
-    shares_with: str | None = None
-    found: str = ""
-    need: str = ""
-    fix: str = ""
-    error: ErrorKind = "type"
-
-    @property
-    def shows(self) -> str:
-        """The value in a few words."""
-        if self.facts is None:
-            return self.value_text
-        return f"{self.facts.dtype} array of shape {self.facts.shape}"
-
-    @property
-    def written(self) -> bool:
-        """Whether the kernel writes this argument."""
-        return self.parameter.intent != "in"
-
-    @property
-    def empty(self) -> bool:
-        """Whether this is an array without elements."""
-        return self.facts is not None and self.facts.size == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -237,84 +179,27 @@ def _plan_variant(
     uncompiled: bool,
 ) -> CallPlan:
     plans = [
-        _plan_argument(parameter, one, value, language, call)
+        plan_argument(parameter, one, value, language, call)
         for parameter, one, value in zip(signature.parameters, variant, values, strict=True)
     ]
     if all(one.action != "REFUSE" for one in plans):
         plans = _plan_sharing(plans, values)
     if policy == "strict":
         plans = [
-            _refuse_copy(one, value, call) if one.action == "COPY" else one
+            refuse_copy(one, value, call) if one.action == "COPY" else one
             for one, value in zip(plans, values, strict=True)
         ]
-    target = "host"
+    target: Literal["host", "python"] = "host"
     if language == "c" and any(one.empty for one in plans):
         # 2.2.3: the C wrapper refuses every array without elements, whatever its layout.
         target = "python"
         if not uncompiled:
-            plans = [_refuse_empty(one) if one.empty else one for one in plans]
+            plans = [refuse_empty(one) if one.empty else one for one in plans]
     return CallPlan(
         kernel=call.kernel,
         arguments=tuple(plans),
         variant=variant,
-        target="python" if target == "python" else "host",
-    )
-
-
-def _plan_argument(
-    parameter: Parameter,
-    expected: ArgumentType,
-    value: object,
-    language: Language,
-    call: CallText,
-) -> ArgumentPlan:
-    if value is None and parameter.default is None:
-        verdict = PASS  # an optional argument that is absent
-    elif expected.container is not None:
-        verdict = judge_container(parameter.name, value, expected)
-    elif expected.is_array:
-        verdict = judge_array(
-            parameter.name,
-            value,
-            expected,
-            written=parameter.intent != "in",
-            language=language,
-            call=call,
-        )
-    else:
-        verdict = judge_scalar(parameter.name, value, expected)
-    return _as_plan(parameter, expected, value, verdict)
-
-
-def _as_plan(
-    parameter: Parameter, expected: ArgumentType, value: object, verdict: Verdict
-) -> ArgumentPlan:
-    plan = ArgumentPlan(
-        parameter=parameter,
-        type=expected,
-        action=verdict.action,
-        reason=verdict.reason,
-        # What is declared as overwritten entirely need not be read first.
-        bytes_in=0 if parameter.intent == "out" else verdict.bytes_in,
-        bytes_out=verdict.bytes_out,
-        facts=verdict.facts,
-        # Described when it is shown, where the facts allow: that costs more than the decision.
-        value_text="" if verdict.facts is not None else describe_value(value),
-    )
-    return plan if verdict.refusal is None else _with_refusal(plan, verdict.refusal)
-
-
-def _with_refusal(plan: ArgumentPlan, refusal: Refusal) -> ArgumentPlan:
-    return replace(
-        plan,
-        action="REFUSE",
-        reason=refusal.found,
-        bytes_in=0,
-        bytes_out=0,
-        found=refusal.found,
-        need=refusal.need,
-        fix=refusal.fix,
-        error=refusal.error,
+        target=target,
     )
 
 
@@ -330,65 +215,13 @@ def _plan_sharing(plans: list[ArgumentPlan], values: Sequence[object]) -> list[A
             if not share_elements(a, b):
                 continue
             if plans[first].written and plans[second].written:
-                planned[second] = _refuse_shared(planned[second], plans[first].parameter.name)
+                planned[second] = refuse_shared(planned[second], plans[first].parameter.name)
             elif plans[first].written:
-                planned[second] = _snapshot(planned[second], plans[first].parameter.name)
+                planned[second] = snapshot(planned[second], plans[first].parameter.name)
             else:
-                planned[first] = _snapshot(planned[first], plans[second].parameter.name)
+                planned[first] = snapshot(planned[first], plans[second].parameter.name)
     return planned
 
 
 def _is_array(plan: ArgumentPlan, value: object) -> bool:
     return plan.type.is_array and isinstance(value, np.ndarray)
-
-
-def _snapshot(plan: ArgumentPlan, other: str) -> ArgumentPlan:
-    nbytes = plan.facts.nbytes if plan.facts is not None else 0
-    reason = f"shares elements with {other}, which the kernel writes"
-    return replace(plan, action="COPY", reason=reason, bytes_in=nbytes, shares_with=other)
-
-
-def _copy_text(plan: ArgumentPlan) -> str:
-    order = f'order="{plan.type.order}"' if plan.type.rank > 1 else ""
-    return f"{plan.parameter.name} = {plan.parameter.name}.copy({order})"
-
-
-def _refuse_shared(plan: ArgumentPlan, other: str) -> ArgumentPlan:
-    if plan.action == "REFUSE":
-        return plan
-    name = plan.parameter.name
-    return _refused(
-        plan,
-        found=f"{name} shares elements with {other}, and the kernel writes both",
-        need="outputs that share no element",
-        fix=_copy_text(plan),
-    )
-
-
-def _refuse_empty(plan: ArgumentPlan) -> ArgumentPlan:
-    return _refused(
-        plan,
-        found=f"{plan.shows}: no elements",
-        need="at least one element, because Pyccel's C wrapper refuses empty arrays",
-        fix="recompile the cell with language='fortran' (%%pyccel_kernel -l fortran)",
-    )
-
-
-def _refuse_copy(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPlan:
-    """Under the policy "strict": what would be copied is refused, with the copy as the fix."""
-    if plan.shares_with is not None:
-        fix = _copy_text(plan)
-    else:
-        fix = array_fix(plan.parameter.name, value, plan.type, written=plan.written, call=call)
-    return _refused(
-        plan,
-        found=f"{plan.shows}: {plan.reason}",
-        need=f"{plan.type.text} without a copy, because policy is 'strict'",
-        fix=fix,
-    )
-
-
-def _refused(plan: ArgumentPlan, *, found: str, need: str, fix: str) -> ArgumentPlan:
-    verdict = refuse("value", found=found, need=need, fix=fix)
-    assert verdict.refusal is not None
-    return _with_refusal(plan, verdict.refusal)
