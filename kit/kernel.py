@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
-from kit.errors import CopyWarning, KitError, StaleKernelError
+from kit.errors import CopyWarning, KitError
 from kit.guard import NOT_FAST, make_fast_call
 from kit.plan import ArgumentPlan, CallPlan, plan_call
 from kit.provenance import CacheInfo, KernelBuild
@@ -30,7 +30,7 @@ from kit.transfer import copy_snapshot, prepare_argument, write_back
 if TYPE_CHECKING:
     import inspect
 
-__all__ = ["CacheInfo", "KernelBuild", "PyccelKernel", "StaleKernel"]
+__all__ = ["CacheInfo", "KernelBuild", "PyccelKernel"]
 
 Function = Callable[..., Any]
 
@@ -171,29 +171,28 @@ class PyccelKernel:
         return result
 
     def _run_host(self, prepared: Sequence[object]) -> Any:
-        if not self._keywords:
-            return self._function(*prepared)
-        positional: list[object] = []
-        named: dict[str, object] = {}
-        for parameter, value in zip(self._signature.parameters, prepared, strict=True):
-            if parameter.keyword_only:
-                named[self._keywords[parameter.name]] = value
-            else:
-                positional.append(value)
-        return self._function(*positional, **named)
+        return self._run(self._function, prepared, self._keywords)
 
     def _run_python(self, plan: CallPlan, values: Sequence[object]) -> Any:
         prepared = [
             _for_python(value, one) for value, one in zip(values, plan.arguments, strict=True)
         ]
-        positional: list[object] = []
-        named: dict[str, object] = {}
-        for parameter, value in zip(self._signature.parameters, prepared, strict=True):
-            if parameter.keyword_only:
-                named[parameter.name] = value
-            else:
-                positional.append(value)
-        return self._load_python()(*positional, **named)
+        return self._run(self._load_python(), prepared, {name: name for name in self._keywords})
+
+    def _run(
+        self, function: Function, prepared: Sequence[object], keywords: Mapping[str, str]
+    ) -> Any:
+        """Call with what has a keyword passed under it, and everything else by position."""
+        if not keywords:
+            return function(*prepared)
+        pairs = [
+            (one.name, value)
+            for one, value in zip(self._signature.parameters, prepared, strict=True)
+        ]
+        positional = [value for name, value in pairs if name not in keywords]
+        return function(
+            *positional, **{keywords[name]: value for name, value in pairs if name in keywords}
+        )
 
     def _load_python(self) -> Function:
         if self._python_function is None:
@@ -340,41 +339,6 @@ class PyccelKernel:
         if build is not None and build.rebuild is not None:
             return build.rebuild, (build.unit, self.__name__, dict(build.options))
         return _wrap_again, (self._function, self._signature, self._policy, self.object_modules)
-
-
-class StaleKernel:
-    """Stands in for a name whose last build failed: calling it raises.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    previous : PyccelKernel or None
-        The build before the one that failed.
-    reason : str
-        Why it failed.
-    """
-
-    def __init__(
-        self, name: str, *, previous: PyccelKernel | None = None, reason: str = ""
-    ) -> None:
-        self.__name__ = self.__qualname__ = name
-        self.previous = previous
-        self.reason = reason
-
-    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
-        """Raise StaleKernelError."""
-        raise StaleKernelError(self._text())
-
-    def _text(self) -> str:
-        first = self.reason.strip().partition("\n")[0]
-        text = f"{self.__name__}: its last build failed" + (f": {first}" if first else "")
-        if self.previous is not None:
-            text += f"\n  the build before still works: {self.__name__}.previous(...)"
-        return text + "\n  fix: repair the cell and run it again"
-
-    def __repr__(self) -> str:
-        return f"<StaleKernel {self._text()}>"
 
 
 def _not_fast(*args: object, **kwargs: object) -> object:

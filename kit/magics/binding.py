@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from kit.errors import KitError
-from kit.kernel import PyccelKernel, StaleKernel
+from kit.kernel import PyccelKernel
 from kit.magics.frontend import Frontend, namespace_of
+from kit.stale import StaleKernel
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

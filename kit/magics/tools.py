@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from kit.cache import Entry, Store, open_store
 from kit.errors import BuildError, CellError, KitError, clean_text
-from kit.kernel import PyccelKernel, StaleKernel
+from kit.kernel import PyccelKernel
 from kit.magics.binding import session_of
 from kit.magics.frontend import namespace_of
 from kit.magics.options import ParsedLine, parse_line
@@ -16,6 +16,7 @@ from kit.magics.rendering import say, short_errors, shorten
 from kit.magics.source_text import SourceText, choose_source
 from kit.magics.specs import MagicSpec, Option, Positional
 from kit.show.build_text import bytes_text, cache_table
+from kit.stale import StaleKernel
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

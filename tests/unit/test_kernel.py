@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from kit.errors import ArgumentRefused, CopyWarning, KitError, StaleKernelError
-from kit.kernel import KernelBuild, PyccelKernel, StaleKernel
+from kit.kernel import KernelBuild, PyccelKernel
+from kit.stale import StaleKernel
 from kit.targets import use_target
 from kit.terms import Policy
 from kit.trace import BuildRecord
@@ -205,8 +206,10 @@ def test_kernel_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kernel.previous is None
     monkeypatch.delenv("KIT_STABLE_OUTPUT", raising=False)
     assert repr(kernel).splitlines() == [
-        "<PyccelKernel scale(x: 'float64[:]', y: 'float64[:]' [inout], factor: 'float' = 2.0)"
-        " -> 'int'",
+        (
+            "<PyccelKernel scale(x: 'float64[:]', y: 'float64[:]' [inout], factor: 'float' = 2.0)"
+            " -> 'int'"
+        ),
         "  language  fortran",
         "  writes    y",
         "  targets   python, host",

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from kit.errors import CellError, KitWarning, StaleDependencyWarning, StaleKernelError
-from kit.kernel import PyccelKernel, StaleKernel
+from kit.kernel import PyccelKernel
 from kit.magics.binding import public_names, session_of
 from kit.magics.frontend import Frontend
+from kit.stale import StaleKernel
 from tests.unit.magic_shell import ShellUser
 
 SCALE = """%%pyccel_kernel

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kit.errors import BuildError, CellError, StaleKernelError
-from kit.kernel import StaleKernel
 from kit.magics.binding import session_of
 from kit.magics.frontend import Frontend
+from kit.stale import StaleKernel
 from tests.unit.magic_shell import ShellUser
 
 CELL = """%%pyccel_kernel -q
