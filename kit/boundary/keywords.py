@@ -18,6 +18,8 @@ from kit.signature import NO_DEFAULT, Signature
 
 __all__ = ["keyword_names"]
 
+# "invalid keyword argument" up to Python 3.12, "unexpected keyword argument" from 3.13 on.
+_UNKNOWN: Final = re.compile(r"(?:invalid|unexpected) keyword argument")
 _SUFFIXES: Final = ("", *(f"_{number:04d}" for number in range(1, 4)))
 
 
@@ -90,7 +92,7 @@ def _probed_keywords(function: Callable[..., object], signature: Signature) -> d
             one
             for one in dict.fromkeys(candidates)
             if one not in required
-            and "invalid keyword" not in _refusal(function, signature, [*required, one])
+            and not _UNKNOWN.search(_refusal(function, signature, [*required, one]))
         ]
         if len(accepted) == 1:
             found[name] = accepted[0]
