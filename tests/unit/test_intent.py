@@ -54,6 +54,7 @@ READS = {
     "a choice of elements": "s = x[0] if n > 0 else x[1]\ns += 1.0\nreturn s",
     "a comparison": "return x[0] > 0.0 and x[1] < 1.0",
     "a generator": "return sum(x[i] for i in range(n))",
+    "a mapped function of elements": "return sum(map(abs, x))",
     "a comprehension": "z = [v * 2 for v in x]\nz[0] = 1.0\nreturn z[0]",
     "a scalar parameter that is assigned": "n = n + 1\nn += 1\nreturn n",
     "a local of a loop": "for n in range(3):\n    pass\nreturn n",
@@ -124,6 +125,14 @@ WRITES = {
     "an unknown function with a view": ("helper(m[0])", "m"),
     "an unknown function with a star": ("helper(*(x, n))", "x"),
     "an unknown method": ("thing.run(x)", "x"),
+    "a method that is named like an array's": ("thing.sum(x)", "x"),
+    "a method that is named like an array's view": ("thing.transpose(x)", "x"),
+    "a keyword of a method that is named like an array's": ("thing.copy(to=x)", "x"),
+    "an unknown function that is mapped": ("s = sum(map(helper, m))", "m"),
+    "a method that is mapped": ("s = sum(map(thing.run, m))", "m"),
+    "a lambda that is mapped": ("s = sum(map(lambda z: helper(z), m))", "m"),
+    "a nested function that is mapped": ("def g(z):\n    z[0] = 1.0\nlist(map(g, m))", "m"),
+    "a dict's value": ("t = {n: x}\nt[n][0] = 1.0", "x"),
     "an attribute": ("thing.data = x", "x"),
     "a return": ("return x", "x"),
     "a returned view": ("return x[1:]", "x"),
@@ -195,6 +204,10 @@ HELPERS = f"""
         return x
     def gives_row({M}):
         return m[0]
+    def gives_two({X}, {Y}):
+        return x, y
+    def gives_element({M}):
+        return m[0, 0]
 """
 
 
@@ -213,6 +226,13 @@ HELPERS = f"""
         ("z = gives(x)\nreturn z[0]", set()),
         ("z = gives(x)\nz[0] = 1.0", {"x"}),
         ("z = gives_row(m)\nz[0] = 1.0", {"m"}),
+        ("a, b = gives_two(x, y)\nb[0] = 1.0", {"x", "y"}),
+        ("a = gives_two(x, y)[0]\na += 1.0", {"x", "y"}),
+        ("a = gives_element(m)\na += 1.0", set()),
+        ("s = sum(map(reads, m))", set()),
+        ("s = sum(map(gives_row, m3))", set()),
+        ("list(map(passes, m))", {"m"}),
+        ("list(map(gives, m))[0][0] = 1.0", {"m"}),
         ("writes(n, gives(x))", {"x"}),
         ("reads(x)\nwrites(n, y)", {"y"}),
     ],
@@ -331,6 +351,43 @@ def test_an_object_that_keeps_an_array_counts_as_writing_it() -> None:
             return k.data[0]
     """)
     assert found["x"] == "inout"
+
+
+OPERATORS = {
+    "+": ("__add__", "k + x"),
+    "+=": ("__iadd__", "k += x"),
+    "in": ("__contains__", "x in k"),
+    "a nested operation": ("__mul__", "s = 1.0 + k * x[1:]"),
+}
+
+
+@pytest.mark.parametrize(("method", "use"), OPERATORS.values(), ids=OPERATORS)
+@pytest.mark.parametrize(
+    ("body", "intent"),
+    [
+        ("other[0] = 1.0\n        return self.n", "inout"),
+        ("helper(other)\n        return self.n", "inout"),
+        ("return other", "inout"),
+        ("return int(other[0])", "in"),
+    ],
+)
+def test_an_operator_of_a_class_counts_as_writing_what_its_method_writes(
+    method: str, use: str, body: str, intent: str
+) -> None:
+    found = intents(f"""
+        def helper(z: 'float[:]'):
+            z[0] = 1.0
+        class Counter:
+            def __init__(self, n: int):
+                self.n = n
+            def {method}(self, other: 'float[:]'):
+                {body.replace("        ", "                ")}
+        def f(x: 'float[:]', y: 'float[:]'):
+            k = Counter(3)
+            {use}
+            y[0] = 1.0
+    """)
+    assert found == {"x": intent, "y": "inout"}
 
 
 def test_a_list_that_is_appended_to_is_written() -> None:
