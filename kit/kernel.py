@@ -7,7 +7,6 @@ signature, copies only what must be copied, and writes declared outputs back. Re
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +20,7 @@ from kit.errors import CopyWarning, KitError
 from kit.guard import NOT_FAST, make_fast_call
 from kit.plan import ArgumentPlan, CallPlan, plan_call
 from kit.provenance import CacheInfo, KernelBuild
+from kit.show.stability import is_stable_output
 from kit.signature import Signature
 from kit.targets import CHOICES, chosen_target
 from kit.terms import Language, Policy, Target
@@ -301,15 +301,15 @@ class PyccelKernel:
         return describe_stub(self._signature, self.__doc__)
 
     def __repr__(self) -> str:
-        record = self.build
-        # Keys differ from machine to machine, and committed notebooks must not.
-        stable = os.environ.get("KIT_STABLE_OUTPUT") == "1"
+        record, build = self.build, ""
+        if record is not None and not is_stable_output():
+            build = f"{record.key[:12]} ({record.reason})"
         facts = {
             "language": self._language,
             "writes": ", ".join(self.outputs) or "nothing",
             "targets": ", ".join(self.targets),
             "policy": self._policy,
-            "build": "" if record is None or stable else f"{record.key[:12]} ({record.reason})",
+            "build": build,
         }
         return describe_kernel(self._signature, facts)
 

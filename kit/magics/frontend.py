@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["Frontend", "inspect_frontend", "is_stable_output", "namespace_of"]
+__all__ = ["Frontend", "inspect_frontend", "namespace_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +66,6 @@ def inspect_frontend(shell: InteractiveShell, prefix: str = "%%") -> Frontend:
 def namespace_of(shell: InteractiveShell) -> dict[str, object]:
     """The user's names, the dictionary itself."""
     return cast("dict[str, object]", shell.user_ns)  # pyright: ignore[reportUnknownMemberType]
-
-
-def is_stable_output() -> bool:
-    """Whether `KIT_STABLE_OUTPUT` asks for output without times and versions."""
-    return os.environ.get("KIT_STABLE_OUTPUT", "0") not in ("", "0")
 
 
 def _is_terminal(shell: InteractiveShell) -> bool:

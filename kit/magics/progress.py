@@ -12,8 +12,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
 
-from kit.magics.frontend import Frontend, is_stable_output
+from kit.magics.frontend import Frontend
 from kit.show.messages import progress_html, progress_text
+from kit.show.stability import is_stable_output
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

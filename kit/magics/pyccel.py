@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from kit.build import BuildOptions, BuiltCell, build_cell, stale_dependants
 from kit.errors import CellError, KitError, KitWarning, StaleDependencyWarning
 from kit.magics.binding import public_names, session_of
-from kit.magics.frontend import Frontend, inspect_frontend, is_stable_output, namespace_of
+from kit.magics.frontend import Frontend, inspect_frontend, namespace_of
 from kit.magics.progress import BuildProgress, choose_display
 from kit.magics.rendering import say, shorten
 from kit.magics.request import PYCCEL_KERNEL, KernelRequest, parse_request
 from kit.show.build_text import detail_lines, kernel_line, summary_lines
+from kit.show.stability import is_stable_output
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -130,7 +131,7 @@ def parse_request(line: str) -> KernelRequest:
         language=cast(Language, parsed.text("language") or "fortran"),
         outputs=_name_lists(line, parsed, "outputs"),
         overwrites=_name_lists(line, parsed, "overwrites") or {},
-        flags=None if flags is None else tuple(flags.split()),
+        flags=None if flags is None else _flags(line, parsed, flags),
         openmp=parsed.has("openmp"),
         policy=cast(Policy, parsed.text("policy") or "warn"),
         force=parsed.has("force"),
@@ -141,6 +142,19 @@ def parse_request(line: str) -> KernelRequest:
         is_quiet=parsed.has("quiet"),
         is_verbose=parsed.has("verbose"),
     )
+
+
+def _flags(line: str, parsed: ParsedLine, text: str) -> tuple[str, ...]:
+    """The flags as a shell would split them, as in `kit.pyccel_kernel`."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        raise PYCCEL_KERNEL.error(
+            line,
+            "a quote inside --flags is never closed",
+            start=parsed.options["flags"][-1].start,
+            fix="--flags '-O2 -DNAME=\"a b\"'",
+        ) from None
 
 
 def _name_lists(

@@ -15,7 +15,8 @@ from kit.magics.options import ParsedLine, parse_line
 from kit.magics.rendering import say, short_errors, shorten
 from kit.magics.source_text import SourceText, choose_source
 from kit.magics.specs import MagicSpec, Option, Positional
-from kit.show.build_text import bytes_text, cache_table
+from kit.show.build_text import cache_table
+from kit.show.sizes import bytes_text
 from kit.stale import StaleKernel
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import html
 from collections.abc import Mapping, Sequence
 
 from kit.errors import clean_text
+from kit.show.sizes import bytes_text
 
 __all__ = [
-    "bytes_text",
     "cache_table",
     "detail_lines",
     "kernel_line",
@@ -125,22 +125,6 @@ def cache_table(rows: Sequence[tuple[str, str, int]]) -> str:
         for (key, label, _), size in zip(rows, sizes, strict=True)
     ]
     return "\n".join(lines)
-
-
-def bytes_text(size: int) -> str:
-    """A size for people.
-
-    Examples
-    --------
-    >>> bytes_text(0), bytes_text(1536), bytes_text(3 * 1024**3)
-    ('0 B', '1.5 KiB', '3 GiB')
-    """
-    value, unit = float(size), "B"
-    for larger in ("KiB", "MiB", "GiB"):
-        if value < 1024:
-            break
-        value, unit = value / 1024, larger
-    return f"{value:.0f} {unit}" if value >= 10 or value == int(value) else f"{value:.1f} {unit}"
 
 
 def source_html(text: str, tokens: Sequence[tuple[str, str]] | None = None) -> str:

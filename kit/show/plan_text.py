@@ -6,26 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kit.errors import clean_text
+from kit.show.sizes import bytes_text
 
-__all__ = ["bytes_text", "plan_html", "plan_text"]
+__all__ = ["plan_html", "plan_text"]
 
 _COLUMNS: Final = ("argument", "intent", "declared", "passed", "action", "copies", "reason")
-
-
-def bytes_text(count: int) -> str:
-    """A number of bytes for people.
-
-    Examples
-    --------
-    >>> bytes_text(800), bytes_text(3 << 20)
-    ('800 B', '3.0 MiB')
-    """
-    size, unit = float(count), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if size < 1024:
-            break
-        size, unit = size / 1024, larger
-    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
 def plan_text(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> str:
@@ -88,17 +73,18 @@ def _headline(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> st
     inward = sum(int(row["bytes_in"]) for row in rows)
     outward = sum(int(row["bytes_out"]) for row in rows)
     where = "on the host" if target == "host" else "uncompiled, in Python"
-    copies = [f"{bytes_text(inward)} in"] if inward else []
-    copies += [f"{bytes_text(outward)} back"] if outward else []
+    copies = _copies(inward, outward)
     told = f"copies {' and '.join(copies)}" if copies else "no copy"
     return f"{kernel}: would run {where}, {told}"
 
 
+def _copies(inward: int, outward: int) -> list[str]:
+    texts = [f"{bytes_text(inward)} in"] if inward else []
+    return texts + ([f"{bytes_text(outward)} back"] if outward else [])
+
+
 def _cells(row: Mapping[str, str]) -> list[str]:
-    inward, outward = int(row["bytes_in"]), int(row["bytes_out"])
-    parts = [f"{bytes_text(inward)} in"] if inward else []
-    parts += [f"{bytes_text(outward)} back"] if outward else []
-    values = {**row, "copies": ", ".join(parts)}
+    values = {**row, "copies": ", ".join(_copies(int(row["bytes_in"]), int(row["bytes_out"])))}
     return [values[name] for name in _COLUMNS]
 
 

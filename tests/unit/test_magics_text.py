@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kit.magics.source_text import SourceText, choose_source
 from kit.show.build_text import (
-    bytes_text,
     cache_table,
     detail_lines,
     kernel_line,
@@ -12,6 +11,7 @@ from kit.show.build_text import (
     summary_lines,
 )
 from kit.show.messages import error_text
+from kit.show.sizes import bytes_text
 
 HOSTILE = "x\x1b[31m\u202ey"
 

@@ -6,6 +6,7 @@ import pytest
 
 from kit.errors import CellError
 from kit.magics.options import parse_line, split_words
+from kit.magics.request import parse_request
 from kit.magics.specs import MagicSpec, Option, Positional
 
 SPEC = MagicSpec(
@@ -173,3 +174,15 @@ def test_words_know_their_place() -> None:
     for word in split_words(line):
         assert word.text in line[word.start : word.end]
     assert [(word.text, word.quoted) for word in split_words(line)][-1] == ("x y", True)
+
+
+def test_flags_are_split_as_by_a_shell() -> None:
+    flags = parse_request("--flags '-O2 -DNAME=\"a b\"'").options.flags
+    assert flags == ("-O2", "-DNAME=a b")
+
+
+def test_an_open_quote_inside_the_flags_is_refused_at_its_place() -> None:
+    with pytest.raises(CellError, match="quote inside --flags") as refused:
+        parse_request("""--flags '-DNAME="a b'""")
+    assert refused.value.line == 1
+    assert refused.value.column == len("%%pyccel_kernel --flags ") + 1
