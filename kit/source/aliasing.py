@@ -4,84 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal
 
 from kit.source.header import every_argument
-from kit.source.vocabulary import BUILTINS, MODULES
-
-__all__ = ["CallFact", "Facts", "How", "Origin", "StoreFact", "lower_function"]
-
-How = Literal["assigned", "rebound", "passed", "kept", "returned"]
-"""Why a name counts as written: stored into; given another value as a whole; passed to a function
-that may write it; kept in an attribute; returned, so that the caller may write it."""
-
-Origin = tuple[str, int]
-"""A name, and how many of its axes an index has taken away: `x[i]` is `("x", 1)`."""
-
-_NOTHING: Final[tuple[Origin, ...]] = ()
-# A view whose number of axes is not followed; no array has as many.
-_UNKNOWN_RANK: Final = -64
-_NO_VIEW: Final = frozenset({"shape", "size", "dtype", "ndim", "nbytes", "itemsize", "strides"})
-_SAME_RANK_VIEW: Final = frozenset({"T", "real", "imag", "conj", "conjugate", "transpose"})
-_VIEWS: Final = frozenset(
-    {"reshape", "ravel", "squeeze", "view", "swapaxes", "diagonal", "flat", "asarray"}
-    | {"ascontiguousarray", "asfortranarray", "expand_dims", "broadcast_to", "flip", "moveaxis"}
+from kit.source.library_calls import (
+    Effect,
+    attribute_shares,
+    builtin_shares,
+    library_effect,
+    method_effect,
+    stranger_effect,
 )
-_PURE_METHODS: Final = frozenset(
-    {"sum", "min", "max", "copy", "mean", "std", "var", "prod", "any", "all", "dot", "argmin"}
-    | {"argmax", "astype", "flatten", "tolist", "item", "cumsum", "round", "trace", "nonzero"}
-)
-_PURE_NUMPY: Final = frozenset(
-    {"mean", "std", "var", "dot", "inner", "outer", "maximum", "minimum", "clip", "power", "any"}
-    | {"all", "argmin", "argmax", "cumsum", "round", "ceil", "log10", "log2", "log1p", "hypot"}
-    | {"add", "subtract", "multiply", "negative", "square", "median", "diff", "average"}
-)
-_BINARY_NUMPY: Final = frozenset(
-    {"arctan2", "cross", "divide", "matmul", "mod", "true_divide", "vecdot", "add", "subtract"}
-    | {"multiply", "power", "maximum", "minimum", "dot", "hypot", "linspace", "full", "full_like"}
-    | {"array", "arange", "zeros", "ones", "empty", "sum", "min", "max", "amin", "amax", "prod"}
-)
-_ELEMENTS: Final = frozenset({"zip", "enumerate"})
-_SAME: Final = frozenset({"list", "tuple", "set", "dict", "min", "max"})
+from kit.source.storage import NOTHING, CallFact, Facts, How, Origins, StoreFact, drop_axes
+from kit.source.vocabulary import BUILTINS
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreFact:
-    """Something is stored into, or given away."""
-
-    origins: tuple[Origin, ...]
-    how: How
-    node: ast.expr | ast.stmt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFact:
-    """A function of the cell is called; `result` names what it returns."""
-
-    callee: str
-    positional: tuple[tuple[Origin, ...], ...]
-    keywords: Mapping[str, tuple[Origin, ...]]
-    spread: tuple[Origin, ...]
-    result: str
-    node: ast.Call
-
-
-@dataclass(slots=True)
-class Facts:
-    """What one body does, in no order: every statement may run before every other.
-
-    `operands` are what operators are given: written only where a class of the cell has an operator
-    that writes.
-    """
-
-    binds: list[tuple[str, tuple[Origin, ...]]] = field(
-        default_factory=list[tuple[str, tuple[Origin, ...]]]
-    )
-    stores: list[StoreFact] = field(default_factory=list[StoreFact])
-    calls: list[CallFact] = field(default_factory=list[CallFact])
-    operands: list[StoreFact] = field(default_factory=list[StoreFact])
-    returned: list[Origin] = field(default_factory=list[Origin])
+__all__ = ["lower_function"]
 
 
 def lower_function(
@@ -124,7 +60,7 @@ class _Lowering:
             ast.Break: self._skip,
             ast.Continue: self._skip,
         }
-        self._expressions: dict[type[ast.expr], Callable[..., tuple[Origin, ...]]] = {
+        self._expressions: dict[type[ast.expr], Callable[..., Origins]] = {
             ast.Name: self._name,
             ast.Constant: self._constant,
             ast.Subscript: self._subscript,
@@ -186,10 +122,10 @@ class _Lowering:
         if isinstance(node.target, ast.Name):
             self._store(self.value(node.target), "assigned", node)
         else:
-            self._bind(node.target, _NOTHING)
+            self._bind(node.target, NOTHING)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
-        self._bind(node.target, _drop(self.value(node.iter), 1))
+        self._bind(node.target, drop_axes(self.value(node.iter), 1))
         self.statements(node.body)
         self.statements(node.orelse)
 
@@ -243,7 +179,7 @@ class _Lowering:
 
     # ---- targets ------------------------------------------------------------------------
 
-    def _bind_value(self, target: ast.expr, value: ast.expr, origins: tuple[Origin, ...]) -> None:
+    def _bind_value(self, target: ast.expr, value: ast.expr, origins: Origins) -> None:
         if (
             isinstance(target, ast.Tuple | ast.List)
             and isinstance(value, ast.Tuple | ast.List)
@@ -256,7 +192,7 @@ class _Lowering:
         else:
             self._bind(target, origins)
 
-    def _bind(self, target: ast.expr, origins: tuple[Origin, ...]) -> None:
+    def _bind(self, target: ast.expr, origins: Origins) -> None:
         if isinstance(target, ast.Name):
             key = self._key(target.id)
             self.facts.binds.append((key, origins))
@@ -265,9 +201,9 @@ class _Lowering:
                 self._store(((key, 0),), "rebound", target)
         elif isinstance(target, ast.Tuple | ast.List):
             for one in target.elts:
-                self._bind(one, _drop(origins, 1))
+                self._bind(one, drop_axes(origins, 1))
         elif isinstance(target, ast.Starred):
-            self._bind(target.value, _drop(origins, -1))
+            self._bind(target.value, drop_axes(origins, -1))
         elif isinstance(target, ast.Subscript):
             self.value(target.slice)
             self._store(self.value(target.value), "assigned", target)
@@ -275,13 +211,13 @@ class _Lowering:
             self._store(self.value(target.value), "assigned", target)
             self._store(origins, "kept", target)
 
-    def _store(self, origins: tuple[Origin, ...], how: How, node: ast.expr | ast.stmt) -> None:
+    def _store(self, origins: Origins, how: How, node: ast.expr | ast.stmt) -> None:
         if origins:
             self.facts.stores.append(StoreFact(origins=origins, how=how, node=node))
 
     # ---- expressions --------------------------------------------------------------------
 
-    def value(self, node: ast.expr) -> tuple[Origin, ...]:
+    def value(self, node: ast.expr) -> Origins:
         """What the value may share storage with."""
         handler = self._expressions.get(type(node))
         if handler is not None:
@@ -290,9 +226,9 @@ class _Lowering:
         for one in ast.iter_child_nodes(node):
             if isinstance(one, ast.expr):
                 self._operands(node, self.value(one))
-        return _NOTHING
+        return NOTHING
 
-    def _operands(self, node: ast.expr | ast.stmt, origins: tuple[Origin, ...]) -> None:
+    def _operands(self, node: ast.expr | ast.stmt, origins: Origins) -> None:
         if origins:
             self.facts.operands.append(StoreFact(origins=origins, how="passed", node=node))
 
@@ -302,13 +238,13 @@ class _Lowering:
                 return scope[name]
         return name
 
-    def _name(self, node: ast.Name) -> tuple[Origin, ...]:
+    def _name(self, node: ast.Name) -> Origins:
         return ((self._key(node.id), 0),)
 
-    def _constant(self, node: ast.Constant) -> tuple[Origin, ...]:
-        return _NOTHING
+    def _constant(self, node: ast.Constant) -> Origins:
+        return NOTHING
 
-    def _subscript(self, node: ast.Subscript) -> tuple[Origin, ...]:
+    def _subscript(self, node: ast.Subscript) -> Origins:
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         dropped = 0
         for one in items:
@@ -319,44 +255,39 @@ class _Lowering:
             elif not (isinstance(one, ast.Constant) and one.value in (..., None)):
                 self.value(one)
                 dropped += 1
-        return _drop(self.value(node.value), dropped)
+        return drop_axes(self.value(node.value), dropped)
 
-    def _attribute(self, node: ast.Attribute) -> tuple[Origin, ...]:
-        origins = self.value(node.value)
-        if node.attr in _NO_VIEW:
-            return _NOTHING
-        return origins if node.attr in _SAME_RANK_VIEW else _drop(origins, _UNKNOWN_RANK)
+    def _attribute(self, node: ast.Attribute) -> Origins:
+        return attribute_shares(node.attr, self.value(node.value))
 
-    def _either(self, node: ast.IfExp) -> tuple[Origin, ...]:
+    def _either(self, node: ast.IfExp) -> Origins:
         self.value(node.test)
         return (*self.value(node.body), *self.value(node.orelse))
 
-    def _any_of(self, node: ast.BoolOp) -> tuple[Origin, ...]:
+    def _any_of(self, node: ast.BoolOp) -> Origins:
         return tuple(origin for one in node.values for origin in self.value(one))
 
-    def _display(self, node: ast.Tuple | ast.List | ast.Set) -> tuple[Origin, ...]:
+    def _display(self, node: ast.Tuple | ast.List | ast.Set) -> Origins:
         return tuple((name, n - 1) for one in node.elts for name, n in self.value(one))
 
-    def _dict(self, node: ast.Dict) -> tuple[Origin, ...]:
+    def _dict(self, node: ast.Dict) -> Origins:
         every = [*node.values, *(one for one in node.keys if one is not None)]
         return tuple((name, n - 1) for one in every for name, n in self.value(one))
 
-    def _walrus(self, node: ast.NamedExpr) -> tuple[Origin, ...]:
+    def _walrus(self, node: ast.NamedExpr) -> Origins:
         origins = self.value(node.value)
         self._bind(node.target, origins)
         return origins
 
-    def _starred(self, node: ast.Starred) -> tuple[Origin, ...]:
-        return _drop(self.value(node.value), 1)
+    def _starred(self, node: ast.Starred) -> Origins:
+        return drop_axes(self.value(node.value), 1)
 
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp
-    ) -> tuple[Origin, ...]:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Origins:
         for one in node.generators:
-            self._bind(one.target, _drop(self.value(one.iter), 1))
+            self._bind(one.target, drop_axes(self.value(one.iter), 1))
             for condition in one.ifs:
                 self.value(condition)
-        return _drop(self.value(node.elt), -1)
+        return drop_axes(self.value(node.elt), -1)
 
     def _name_lambda(self, node: ast.Assign) -> None:
         if isinstance(node.value, ast.Lambda):
@@ -364,10 +295,10 @@ class _Lowering:
                 if isinstance(target, ast.Name):
                     self._nest_lambda(target.id, node.value)
 
-    def _lambda(self, node: ast.Lambda) -> tuple[Origin, ...]:
+    def _lambda(self, node: ast.Lambda) -> Origins:
         self._count += 1
         self._nest_lambda(f"lambda{self._count}", node)
-        return _NOTHING
+        return NOTHING
 
     def _nest_lambda(self, name: str, node: ast.Lambda) -> None:
         def body() -> None:
@@ -377,7 +308,7 @@ class _Lowering:
 
     # ---- calls --------------------------------------------------------------------------
 
-    def _call(self, node: ast.Call) -> tuple[Origin, ...]:
+    def _call(self, node: ast.Call) -> Origins:
         positional = [self.value(one) for one in node.args]
         keywords = {one.arg or "**": self.value(one.value) for one in node.keywords}
         function = node.func
@@ -385,11 +316,12 @@ class _Lowering:
             return self._call_name(node, function.id, positional, keywords)
         origin = self._origin(function)
         if origin is not None:
-            return self._call_library(node, origin, positional, keywords)
+            return self._apply(node, library_effect(origin, positional, keywords))
         if isinstance(function, ast.Attribute):
-            return self._call_method(node, function, positional, keywords)
+            receiver = self.value(function.value)
+            return self._apply(node, method_effect(function.attr, receiver, positional, keywords))
         self.value(function)
-        return self._call_unknown(node, positional, keywords)
+        return self._apply(node, stranger_effect(positional, keywords))
 
     def _origin(self, node: ast.expr) -> str | None:
         """`np.linalg.norm` as `numpy.linalg.norm`, where `np` is an imported module."""
@@ -404,40 +336,35 @@ class _Lowering:
         self,
         node: ast.Call,
         name: str,
-        positional: list[tuple[Origin, ...]],
-        keywords: dict[str, tuple[Origin, ...]],
-    ) -> tuple[Origin, ...]:
+        positional: list[Origins],
+        keywords: dict[str, Origins],
+    ) -> Origins:
         if name in self._nested:
             return self._call_nested(name, positional, keywords)
         if name in self._functions:
             return self._call_known(node, name, positional, keywords)
         if name in self._imports:
-            return self._call_library(node, self._imports[name], positional, keywords)
+            return self._apply(node, library_effect(self._imports[name], positional, keywords))
         if name in BUILTINS and name not in self.parameters:
-            shared = tuple(origin for one in positional for origin in one)
             if name == "map" and node.args:
                 return self._call_map(node, positional)
-            if name in _ELEMENTS:
-                return _drop(shared, -1)
-            if name in _SAME:
-                return _drop(shared, 1) if len(positional) == 1 and name in "minmax" else shared
-            return _NOTHING
-        return self._call_unknown(node, positional, keywords)
+            return builtin_shares(name, positional)
+        return self._apply(node, stranger_effect(positional, keywords))
 
-    def _call_map(self, node: ast.Call, positional: list[tuple[Origin, ...]]) -> tuple[Origin, ...]:
+    def _call_map(self, node: ast.Call, positional: list[Origins]) -> Origins:
         """`map(f, x)` calls `f` with the elements of `x`."""
-        elements = [_drop(one, 1) for one in positional[1:]]
+        elements = [drop_axes(one, 1) for one in positional[1:]]
         call = ast.copy_location(ast.Call(node.args[0], node.args[1:], []), node)
         if not isinstance(call.func, ast.Name):
-            return self._call_unknown(node, elements, {})
-        return _drop(self._call_name(call, call.func.id, elements, {}), -1)
+            return self._apply(node, stranger_effect(elements, {}))
+        return drop_axes(self._call_name(call, call.func.id, elements, {}), -1)
 
     def _call_nested(
         self,
         name: str,
-        positional: list[tuple[Origin, ...]],
-        keywords: dict[str, tuple[Origin, ...]],
-    ) -> tuple[Origin, ...]:
+        positional: list[Origins],
+        keywords: dict[str, Origins],
+    ) -> Origins:
         parameters = self._nested[name]
         self.facts.binds.extend(zip(parameters, positional, strict=False))
         self.facts.binds.extend((f"{name}.{key}", one) for key, one in keywords.items())
@@ -447,9 +374,9 @@ class _Lowering:
         self,
         node: ast.Call,
         name: str,
-        positional: list[tuple[Origin, ...]],
-        keywords: dict[str, tuple[Origin, ...]],
-    ) -> tuple[Origin, ...]:
+        positional: list[Origins],
+        keywords: dict[str, Origins],
+    ) -> Origins:
         self._count += 1
         result = f"call{self._count}."
         starred = any(isinstance(one, ast.Starred) for one in node.args)
@@ -466,63 +393,9 @@ class _Lowering:
         )
         return ((result, 0),)
 
-    def _call_library(
-        self,
-        node: ast.Call,
-        origin: str,
-        positional: list[tuple[Origin, ...]],
-        keywords: dict[str, tuple[Origin, ...]],
-    ) -> tuple[Origin, ...]:
-        module, _, name = origin.rpartition(".")
-        self._store(keywords.get("out", ()), "passed", node)
-        if module == "numpy" and name in _VIEWS | _SAME_RANK_VIEW:
-            shared = positional[0] if positional else _NOTHING
-            return shared if name in _SAME_RANK_VIEW else _drop(shared, _UNKNOWN_RANK)
-        known = name in MODULES.get(module, ()) or (module == "numpy" and name in _PURE_NUMPY)
-        if not known:
-            return self._call_unknown(node, positional, keywords)
-        if module == "numpy" and name != "where":
-            # np.sqrt(x, y) and np.multiply(x, y, z) write their last argument.
-            for one in positional[2 if name in _BINARY_NUMPY else 1 :]:
-                self._store(one, "passed", node)
-        if name == "array" and "copy" in keywords:
-            return positional[0] if positional else _NOTHING
-        return _NOTHING
-
-    def _call_method(
-        self,
-        node: ast.Call,
-        function: ast.Attribute,
-        positional: list[tuple[Origin, ...]],
-        keywords: dict[str, tuple[Origin, ...]],
-    ) -> tuple[Origin, ...]:
-        receiver = self.value(function.value)
-        # Classes may have methods of these names, too, which write what they are given.
-        self._call_unknown(node, positional, keywords)
-        if function.attr in _PURE_METHODS:
-            return _NOTHING
-        if function.attr in _SAME_RANK_VIEW:
-            return receiver
-        if function.attr in _VIEWS:
-            return _drop(receiver, _UNKNOWN_RANK)
-        self._store(receiver, "passed", node)
-        return _NOTHING
-
-    def _call_unknown(
-        self,
-        node: ast.Call,
-        positional: list[tuple[Origin, ...]],
-        keywords: dict[str, tuple[Origin, ...]],
-    ) -> tuple[Origin, ...]:
-        for one in (*positional, *keywords.values()):
-            self._store(one, "passed", node)
-        return _NOTHING
-
-
-def _drop(origins: tuple[Origin, ...], axes: int) -> tuple[Origin, ...]:
-    if not axes:
-        return origins
-    return tuple((name, dropped + axes) for name, dropped in origins)
+    def _apply(self, node: ast.Call, effect: Effect) -> Origins:
+        self._store(effect.writes, "passed", node)
+        return effect.shares
 
 
 def _assigned(body: Sequence[ast.stmt]) -> set[str]:

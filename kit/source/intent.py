@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kit.source.aliasing import CallFact, Facts, How, Origin, lower_function
+from kit.source.aliasing import lower_function
+from kit.source.storage import CallFact, Facts, How, Origins
 
 __all__ = ["Write", "find_writes", "written_parameters"]
 
@@ -197,7 +198,7 @@ def _note(writes: dict[str, Write], name: str, write: Write) -> None:
         writes[name] = write
 
 
-def _passed(call: CallFact, callee: _Function) -> list[tuple[str, tuple[Origin, ...]]]:
+def _passed(call: CallFact, callee: _Function) -> list[tuple[str, Origins]]:
     """The callee's parameters and what this call gives them."""
     pairs = list(zip(callee.parameters[: callee.positional], call.positional, strict=False))
     pairs += [(name, origins) for name, origins in call.keywords.items()]
@@ -210,7 +211,7 @@ def _passed(call: CallFact, callee: _Function) -> list[tuple[str, tuple[Origin, 
 def _join(
     shared: dict[str, dict[str, int]],
     target: str,
-    origins: tuple[Origin, ...],
+    origins: Origins,
     ranks: Mapping[str, int | None],
 ) -> bool:
     """Let `target` share storage with `origins`; whether that is news."""
@@ -225,7 +226,7 @@ def _join(
 
 def _resolve(
     shared: Mapping[str, Mapping[str, int]],
-    origins: tuple[Origin, ...],
+    origins: Origins,
     ranks: Mapping[str, int | None],
 ) -> dict[str, int]:
     """The parameters behind some names, with the axes taken away; elements share nothing."""

@@ -1,0 +1,81 @@
+"""What one function's body does with storage, as plain facts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+__all__ = [
+    "NOTHING",
+    "CallFact",
+    "Facts",
+    "How",
+    "Origin",
+    "Origins",
+    "StoreFact",
+    "drop_axes",
+]
+
+How = Literal["assigned", "rebound", "passed", "kept", "returned"]
+"""Why a name counts as written: stored into; given another value as a whole; passed to a function
+that may write it; kept in an attribute; returned, so that the caller may write it."""
+
+Origin = tuple[str, int]
+"""A name, and how many of its axes an index has taken away: `x[i]` is `("x", 1)`."""
+
+Origins = tuple[Origin, ...]
+"""All names that one value may share storage with."""
+
+NOTHING: Final[Origins] = ()
+"""The origins of a value of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreFact:
+    """Something is stored into, or given away."""
+
+    origins: Origins
+    how: How
+    node: ast.expr | ast.stmt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFact:
+    """A function of the cell is called; `result` names what it returns."""
+
+    callee: str
+    positional: tuple[Origins, ...]
+    keywords: Mapping[str, Origins]
+    spread: Origins
+    result: str
+    node: ast.Call
+
+
+@dataclass(slots=True)
+class Facts:
+    """What one body does, in no order: every statement may run before every other.
+
+    `operands` are what operators are given: written only where a class of the cell has an operator
+    that writes.
+    """
+
+    binds: list[tuple[str, Origins]] = field(default_factory=list[tuple[str, Origins]])
+    stores: list[StoreFact] = field(default_factory=list[StoreFact])
+    calls: list[CallFact] = field(default_factory=list[CallFact])
+    operands: list[StoreFact] = field(default_factory=list[StoreFact])
+    returned: list[Origin] = field(default_factory=list[Origin])
+
+
+def drop_axes(origins: Origins, axes: int) -> Origins:
+    """The same names with more axes taken away, or given back where `axes` is negative.
+
+    Examples
+    --------
+    >>> drop_axes((("x", 0),), 1)
+    (('x', 1),)
+    """
+    if not axes:
+        return origins
+    return tuple((name, dropped + axes) for name, dropped in origins)
