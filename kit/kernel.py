@@ -23,12 +23,15 @@ from kit.provenance import CacheInfo, KernelBuild
 from kit.show.stability import is_stable_output
 from kit.signature import Signature
 from kit.targets import CHOICES, chosen_target
-from kit.terms import Language, Policy, Target
 from kit.trace import BuildRecord
 from kit.transfer import copy_snapshot, prepare_argument, write_back
 
 if TYPE_CHECKING:
     import inspect
+
+    # Not at run time: Jedi raises on a property that says Literal, and Tab after a kernel's dot
+    # would offer nothing.
+    from kit.terms import Language, Policy, Target
 
 __all__ = ["CacheInfo", "KernelBuild", "PyccelKernel"]
 

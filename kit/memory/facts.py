@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from kit.memory.arrangement import axis_order, describe_arrangement, fills_block, has_gaps
 from kit.memory.indexing import (
@@ -17,7 +17,10 @@ from kit.memory.indexing import (
     multi_index,
 )
 from kit.memory.overlap import elements_overlap, sums_hit
-from kit.terms import Order, Place
+from kit.terms import Place
+
+if TYPE_CHECKING:
+    from kit.terms import Order  # see kit.kernel: Jedi trips over a property that says Literal
 
 __all__ = ["LayoutFacts"]
 

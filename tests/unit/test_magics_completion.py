@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import jedi
+import numpy as np
 import pytest
 
+import kit
+from kit import PyccelKernel
 from kit.magics.completion import complete_line
 from kit.magics.specs import MagicSpec, Option, Positional
 
@@ -91,3 +95,20 @@ def test_completion_of_a_call_names_kernels_and_leaves_arguments_to_python() -> 
 def test_a_cell_that_is_no_python_yet_still_completes() -> None:
     cell = "%%make -o \ndef f(a: int):\n  pass\ndef g(b: 'float[:]', (:\n"
     assert complete_line(SPEC, "-o ", cell=cell)[1] == ["a"]
+
+
+def test_tab_after_a_kernels_dot_finds_its_attributes() -> None:
+    # IPython asks Jedi, which raises on a property whose evaluated type is a Literal.
+    kernel = PyccelKernel(lambda x: None, signature="def scale(x: 'float64[:]'): ...")
+    found = {one.name for one in jedi.Interpreter("scale.", [{"scale": kernel}]).complete()}
+    assert {"python", "plan", "outputs", "language", "policy", "log"} <= found
+
+
+def test_tab_after_a_results_dot_finds_its_attributes() -> None:
+    kernel = PyccelKernel(lambda x: None, signature="def scale(x: 'float64[:]'): ...")
+    plan = kernel.plan(np.zeros(3))
+    facts = kit.inspect_layout(np.zeros(3))
+    names = {"plan": plan, "argument": plan.arguments[0], "facts": facts}
+    for name in names:
+        found = [one.name for one in jedi.Interpreter(f"{name}.", [names]).complete()]
+        assert any(not one.startswith("_") for one in found), name
