@@ -15,16 +15,17 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kit.errors import CacheError, KitWarning
-from kit.store.entry import JSON, Built, Entry, Problem, is_hexadecimal
-from kit.store.finding import ENTRY_SUFFIX, find_entry, read_entry
-from kit.store.loading import ArtifactUnusable, load_descriptor, loaded_module, sha256_hex
-from kit.store.location import store_limit, store_location, temporary_roots
+from kit.store.entry import JSON, Built, Entry, Problem
+from kit.store.finding import find_entry
+from kit.store.keys import check_key, digest, unique_module_name
+from kit.store.loading import ArtifactUnusable, load_descriptor, loaded_module
+from kit.store.location import DEFAULT_LIMIT, store_limit, store_location
 from kit.store.shelves import Shelves
 
 # What only a miss or upkeep needs is imported there: a hit is to cost as little as can be.
@@ -69,7 +70,7 @@ class Store:
         Why the latest `lookup` gave None ("" after a hit); of whichever thread came last.
     """
 
-    def __init__(self, root: Path, *, limit: int = 2 << 30, is_private: bool = True) -> None:
+    def __init__(self, root: Path, *, limit: int = DEFAULT_LIMIT, is_private: bool = True) -> None:
         self.root = root
         self.limit = limit
         self.last_miss_reason = ""
@@ -102,7 +103,7 @@ class Store:
             "" for a hit, else "new", "corrupt", "evicted" (the entry is there and its object is
             not), "file changed: NAME" or "not readable: WHY".
         """
-        _check_key(key)
+        check_key(key)
         if self._temporary is not None:
             entry, _ = self._temporary.inspect(key)
             if entry is not None:
@@ -198,7 +199,7 @@ class Store:
                 need="Linux or macOS",
                 fix="wsl --install",
             )
-        _check_key(key)
+        check_key(key)
         if not force:
             entry, _ = self.inspect(key)
             if entry is not None:
@@ -294,56 +295,32 @@ class Store:
     def _build_temporarily(
         self, key: str, build: Callable[[Path], Built], label: str, problem: StoreUnwritable
     ) -> tuple[Entry, bool]:
-        import atexit
-        import shlex
+        from kit.store.temporary import first_writable
 
-        from kit.store.building import StoreUnwritable
-
-        tried = [f"{self.root}: {problem}"]
-        for root in temporary_roots():
+        def attempt(root: Path) -> tuple[Store, tuple[Entry, bool]]:
             store = Store(root, limit=self.limit)
-            atexit.register(_remove_temporary, root, os.getpid())
-            try:
-                result = store._build_here(key, build, label, None, False)
-            except StoreUnwritable as another:
-                tried.append(f"{root.parent}: {another}")
-                _remove_temporary(root, os.getpid())
-                continue
-            self._temporary = store
-            warnings.warn(
-                f"compiled kernels are not kept: the store {self.root} cannot be written "
-                f"({problem}). Those of this process go to {root} until it ends. "
-                'To use another store: export KIT_CACHE_DIR="$HOME/kit-store"',
-                KitWarning,
-                stacklevel=3,
-            )
-            return result
-        where = shlex.join(text.rpartition(": ")[0] for text in tried)
-        raise CacheError(
-            "; ".join(tried),
-            need="a few megabytes in one of these places",
-            fix=f"df -h {where}",
-        ) from problem
+            return store, store._build_here(key, build, label, None, False)
+
+        self._temporary, result = first_writable(attempt, instead_of=self.root, problem=problem)
+        warnings.warn(
+            f"compiled kernels are not kept: the store {self.root} cannot be written "
+            f"({problem}). Those of this process go to {self._temporary.root} until it ends. "
+            'To use another store: export KIT_CACHE_DIR="$HOME/kit-store"',
+            KitWarning,
+            stacklevel=3,
+        )
+        return result
 
     def _reject(self, entry: Entry) -> None:
         """Forget an entry that cannot be used, here and, unless it was replaced, on disk."""
         from kit.store import upkeep
-        from kit.store.locking import KeyLock
 
         self._rejected.add(entry.module_name)
-        name = entry.key + ENTRY_SUFFIX
         with (
             contextlib.suppress(OSError, CacheError),
             Shelves(entry.artifact.parents[2]) as shelves,
         ):
-            lock = KeyLock(shelves.descriptor("locks"), entry.key)
-            try:
-                if lock.try_acquire():  # otherwise it is being built again already
-                    now = read_entry(shelves, name)
-                    if now is not None and now.module_name == entry.module_name:
-                        upkeep.remove(shelves, entry)
-            finally:
-                lock.release()
+            upkeep.forget(shelves, entry)
 
 
 def open_store() -> Store:
@@ -373,46 +350,3 @@ def open_store() -> Store:
             warnings.warn(location.warning, KitWarning, stacklevel=2)
     store.limit = limit
     return store
-
-
-def digest(parts: Mapping[str, str]) -> str:
-    """The key of what `parts` say; the order in which they are given does not matter.
-
-    Examples
-    --------
-    >>> digest({"source": "x", "flags": "-O3"}) == digest({"flags": "-O3", "source": "x"})
-    True
-    >>> digest({"a": "bc"}) == digest({"ab": "c"})
-    False
-    """
-    # ASCII, because a source may hold lone surrogates and those have no UTF-8.
-    import json
-
-    text = json.dumps(dict(parts), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return sha256_hex(text.encode("ascii"))
-
-
-def unique_module_name(key: str) -> str:
-    """A new name for the module of one build of `key`.
-
-    A process that has loaded a library keeps running it when another comes under its name.
-
-    Examples
-    --------
-    >>> unique_module_name("0123456789abcdef") != unique_module_name("0123456789abcdef")
-    True
-    """
-    return f"kit_{key[:12]}_{os.urandom(4).hex()}"
-
-
-def _check_key(key: str) -> None:
-    if not is_hexadecimal(key, length=64):  # file names are made from it
-        raise ValueError(f"a key is what digest() gives, not {key!r}")
-
-
-def _remove_temporary(root: Path, pid: int) -> None:
-    # A forked child inherits the registration, not the directory.
-    if os.getpid() == pid:
-        import shutil
-
-        shutil.rmtree(root, ignore_errors=True)

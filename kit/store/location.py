@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from kit.errors import CacheError
 
-__all__ = ["Location", "parse_size", "store_limit", "store_location", "temporary_roots"]
+__all__ = [
+    "DEFAULT_LIMIT",
+    "Location",
+    "parse_size",
+    "store_limit",
+    "store_location",
+    "temporary_roots",
+]
 
 DEFAULT_LIMIT = 2 << 30
 """2 GiB [bytes]."""

@@ -16,6 +16,7 @@ __all__ = [
     "entries",
     "evict",
     "find_problems",
+    "forget",
     "remove",
     "sweep",
     "used_bytes",
@@ -142,6 +143,18 @@ def remove(shelves: Shelves, entry: Entry) -> None:
     # The entry first: whoever finds one also finds its object.
     shelves.remove("entries", entry.key + ENTRY_SUFFIX)
     shelves.remove("objects", entry.artifact.name)
+
+
+def forget(shelves: Shelves, entry: Entry) -> None:
+    """Remove an entry unless it was replaced meanwhile, or is being built again."""
+    lock = KeyLock(shelves.descriptor("locks"), entry.key)
+    try:
+        if lock.try_acquire():
+            now = read_entry(shelves, entry.key + ENTRY_SUFFIX)
+            if now is not None and now.module_name == entry.module_name:
+                remove(shelves, entry)
+    finally:
+        lock.release()
 
 
 def _remove_orphans(shelves: Shelves) -> int:

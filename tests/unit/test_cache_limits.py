@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from kit import cache
 from kit.cache import Built, Entry, Store, digest, open_store
 from kit.errors import BuildError, CacheError, KitWarning
 from kit.store.location import parse_size
@@ -297,7 +296,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Where builds go that the store cannot take."""
     roots = [tmp_path / "temporary"]
-    monkeypatch.setattr(cache, "temporary_roots", lambda: iter(roots))
+    monkeypatch.setattr("kit.store.temporary.temporary_roots", lambda: iter(roots))
     return roots
 
 
@@ -442,11 +441,12 @@ def test_a_temporary_store_goes_when_the_process_ends_and_not_when_a_fork_does(
 import os, sys, warnings
 sys.path[:0] = {sys.path!r}
 from pathlib import Path
+import kit.store.temporary
 from kit import cache
 from tests.unit.small_artifacts import KEY, bytes_builder
 warnings.simplefilter("ignore")
 root = Path("temporary").absolute()
-cache.temporary_roots = lambda: iter([root])
+kit.store.temporary.temporary_roots = lambda: iter([root])
 store = cache.Store(Path("/proc/kit"))
 entry, _ = store.build_once(KEY, bytes_builder(KEY), label="f")
 if os.fork() == 0:
