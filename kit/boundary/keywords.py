@@ -69,7 +69,7 @@ def _listed_keywords(name: str, generated: Mapping[str, str]) -> list[str] | Non
             re.DOTALL | re.MULTILINE,
         )
         if body is not None:
-            return re.findall(r'"(\w+)"', body[1])
+            return re.findall(r'"(\w*)"', body[1])
     return None
 
 

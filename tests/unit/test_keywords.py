@@ -56,6 +56,13 @@ def test_names_are_read_from_the_generated_wrapper() -> None:
     assert names == {"end_": "end_0001", "end_0001": "end_0001_0001"}
 
 
+def test_positional_only_parameters_have_empty_names_in_the_wrapper() -> None:
+    signature = read("def f(x: 'int', /, *, end_: 'int' = 1, end_0001: 'int' = 2): ...")
+    wrapper = WRAPPER.replace('(char*)"x"', '(char*)""')
+    names = keyword_names(never, signature, {"m_wrapper.c": wrapper})
+    assert names == {"end_": "end_0001", "end_0001": "end_0001_0001"}
+
+
 def test_no_keyword_only_parameter_needs_no_look() -> None:
     assert keyword_names(never, read("def f(x: 'int', y: 'int' = 2): ..."), {}) == {}
 
