@@ -13,6 +13,7 @@ from typing import Any
 from kit.backends.protocol import Diagnostic, Severity
 from kit.backends.source import character_column
 from kit.errors import clean_text
+from kit.source.lines import split_lines
 
 __all__ = ["from_compiler", "from_crash", "from_pyccel", "from_python"]
 
@@ -79,7 +80,7 @@ def from_pyccel(
     cause : BaseException or None
         What Pyccel was handling when it gave up; it reports its own faults without saying so.
     """
-    lines = source.splitlines()
+    lines = split_lines(source)
     converted = [
         _from_record(record, unit, lines, cause)
         for records in reported.values()
@@ -125,7 +126,7 @@ def from_compiler(output: str, *, generated: Mapping[str, str], source: str) -> 
 
 def from_crash(error: BaseException, *, stage: str | None, source: str) -> Diagnostic:
     """Convert an exception out of Pyccel's own code, with the last line that it worked on."""
-    number = _line_at_crash(error.__traceback__, len(source.splitlines()))
+    number = _line_at_crash(error.__traceback__, len(split_lines(source)))
     said = traceback.format_exception_only(error)[-1].strip()
     where = "" if number is None else " while it worked on this line"
     return Diagnostic(
@@ -214,7 +215,7 @@ def _trace_line(generated: Sequence[str], number: int, source: str) -> int | Non
         return None
     wanted = _words(generated[number - 1])
     first, last = _function_span(generated, number, source)
-    lines = source.splitlines()
+    lines = split_lines(source)
     scores = {
         index: len(wanted & words) / len(wanted | words)
         for index in range(first, last + 1)
@@ -227,7 +228,7 @@ def _trace_line(generated: Sequence[str], number: int, source: str) -> int | Non
 
 def _function_span(generated: Sequence[str], number: int, source: str) -> tuple[int, int]:
     """First and last line of the function that the generated line is in, or of all."""
-    everything = (1, len(source.splitlines()))
+    everything = (1, len(split_lines(source)))
     try:
         tree = ast.parse(source)
     except SyntaxError:

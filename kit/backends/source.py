@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from kit.source.lines import split_lines
+
 __all__ = ["character_column", "without_keyword_only"]
 
 
@@ -25,11 +27,11 @@ def without_keyword_only(source: str) -> str:
         tree = ast.parse(source)
     except SyntaxError:
         return source
-    lines = source.splitlines(keepends=True)
+    lines = split_lines(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs and not node.args.vararg:
             _blank_star(lines, node)
-    blanked = "".join(lines)
+    blanked = "\n".join(lines)
     try:
         ast.parse(blanked)
     except SyntaxError:

@@ -6,6 +6,7 @@ import ast
 from typing import Protocol
 
 from kit.errors import CellError
+from kit.source.lines import split_lines
 
 __all__ = ["Placed", "Source"]
 
@@ -46,8 +47,7 @@ class Source:
     def lines(self) -> list[str]:
         """The lines as Python counts them, without their ends."""
         if self._lines is None:
-            # str.splitlines would also split at form feeds and other separators.
-            self._lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            self._lines = split_lines(self.text)
         return self._lines
 
     def line(self, number: int) -> str | None:

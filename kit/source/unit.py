@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kit.errors import CellError
+from kit.source.lines import split_lines
 
 __all__ = ["CellSource", "Place", "Segment", "Unit", "assemble_unit", "used_names"]
 
@@ -262,8 +263,9 @@ def _line_range(statement: ast.stmt) -> tuple[int, int]:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as Python counts them; `str.splitlines` also breaks at form feeds and U+2028."""
-    return re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
+    """Without the empty one behind the last line's end."""
+    lines = split_lines(text)
+    return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
 def _whole_lines(text: str) -> str:

@@ -314,6 +314,8 @@ def test_a_crash_of_pyccel_is_called_pyccels_with_the_last_line_it_worked_on() -
         ("def f(a=1, *, b): pass", "def f(a=1, *, b): pass"),  # would not parse: left alone
         ("def f(*a, b): pass", "def f(*a, b): pass"),
         ("def f(a): pass", "def f(a): pass"),
+        # A form feed ends no line: counted as one, the product above would lose its star.
+        ("#\x0c\nb = 2 * 3\ndef f(*, a): pass", "#\x0c\nb = 2 * 3\ndef f(   a): pass"),
         ("not python (", "not python ("),
     ],
 )
