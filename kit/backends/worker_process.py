@@ -77,11 +77,19 @@ class Worker:
     ) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="kit-worker-"))
         self._buffer = b""
+        try:
+            self._process = self._start(command or [_python(), "-m", "kit._worker", *options])
+        except BaseException:
+            shutil.rmtree(self._home, ignore_errors=True)
+            raise
+        self._input = cast("BinaryIO", self._process.stdin)
+        self._output = cast("BinaryIO", self._process.stdout)
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         # A name that cannot clash with what the worker makes; it goes with the directory.
-        log = self._home / "worker.log"
-        with log.open("wb") as errors:
-            self._process = subprocess.Popen(
-                command or [_python(), "-m", "kit._worker", *options],
+        with (self._home / "worker.log").open("wb") as errors:
+            return subprocess.Popen(
+                command,
                 cwd=self._home,
                 env=worker_environment(),
                 stdin=subprocess.PIPE,
@@ -91,8 +99,6 @@ class Worker:
                 # Ctrl-C in a terminal goes to the whole foreground group: not to the worker's.
                 start_new_session=True,
             )
-        self._input = cast("BinaryIO", self._process.stdin)
-        self._output = cast("BinaryIO", self._process.stdout)
 
     @property
     def pid(self) -> int:

@@ -469,6 +469,15 @@ def test_settings_of_the_users_python_do_not_reach_the_worker(
     assert not {"PYTHONINSPECT", "PYTHONWARNINGS"} & worker_environment().keys()
 
 
+def test_a_worker_that_cannot_start_leaves_no_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(FileNotFoundError):
+        Worker(command=[str(tmp_path / "nothing")])
+    assert not list(tmp_path.iterdir())
+
+
 def test_no_descriptor_and_no_directory_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
