@@ -16,7 +16,7 @@ import numpy as np
 from kit.boundary.scalars import INT_RANGES, convert_scalar, passing_types
 from kit.boundary.sharing import share_elements
 from kit.boundary.strides import C_INDEX_LIMIT, why_not_in_place
-from kit.signature import NO_DEFAULT, ArgumentType, Parameter, Signature
+from kit.signature import NO_DEFAULT, ArgumentType, Parameter, Signature, definition_pieces
 from kit.terms import Language, Order
 
 __all__ = ["NOT_FAST", "guard_source", "make_fast_call", "make_guard"]
@@ -117,20 +117,11 @@ def _compile(
 
 
 def _parameter_list(parameters: Sequence[Parameter]) -> str:
-    texts: list[str] = []
-    last_positional = max(
-        (index for index, one in enumerate(parameters) if one.positional_only), default=-1
-    )
-    star = False
-    for index, one in enumerate(parameters):
-        if one.keyword_only and not star:
-            texts.append("*")
-            star = True
-        default = "" if one.default is NO_DEFAULT else f"=_kit_default_{one.name}"
-        texts.append(one.name + default)
-        if index == last_positional:
-            texts.append("/")
-    return ", ".join(texts)
+    texts = [
+        one.name if one.default is NO_DEFAULT else f"{one.name}=_kit_default_{one.name}"
+        for one in parameters
+    ]
+    return ", ".join(definition_pieces(parameters, texts))
 
 
 def _scope(signature: Signature, language: Language) -> dict[str, object]:

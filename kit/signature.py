@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from kit.source.parameters import NO_DEFAULT, ArgumentType, Parameter, Signature
+from kit.source.parameters import (
+    NO_DEFAULT,
+    ArgumentType,
+    Parameter,
+    Signature,
+    definition_pieces,
+)
 from kit.source.signature_reader import MAX_VARIANTS, parse_signature
 
 __all__ = [
@@ -11,5 +17,6 @@ __all__ = [
     "ArgumentType",
     "Parameter",
     "Signature",
+    "definition_pieces",
     "parse_signature",
 ]

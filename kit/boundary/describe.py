@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kit.show.kernel_text import kernel_text, stub_text
-from kit.signature import NO_DEFAULT, ArgumentType, Signature
+from kit.signature import NO_DEFAULT, ArgumentType, Signature, definition_pieces
 
 __all__ = ["describe_kernel", "describe_stub"]
 
@@ -13,31 +13,25 @@ __all__ = ["describe_kernel", "describe_stub"]
 def describe_kernel(signature: Signature, facts: Mapping[str, str]) -> str:
     """The repr of a kernel: parameters as written, with the intent of those that are written."""
     texts: list[str] = []
-    for index, one in enumerate(signature.parameters):
-        if one.keyword_only and "*" not in texts:
-            texts.append("*")
+    for one in signature.parameters:
         default = "" if one.default is NO_DEFAULT else f" = {one.default!r}"
         intent = "" if one.intent == "in" else f" [{one.intent}]"
         texts.append(f"{one.name}: {one.annotation}{default}{intent}")
-        following = signature.parameters[index + 1 : index + 2]
-        if one.positional_only and not any(other.positional_only for other in following):
-            texts.append("/")
-    return kernel_text(signature.name, texts, signature.returns, facts)
+    pieces = definition_pieces(signature.parameters, texts)
+    return kernel_text(signature.name, pieces, signature.returns, facts)
 
 
 def describe_stub(signature: Signature, doc: str | None) -> str:
     """Text of a ``.pyi`` file that declares the kernel."""
-    parameters = [
-        {
-            "name": one.name,
-            "type": " | ".join(dict.fromkeys(_stub_type(kind) for kind in one.types))
-            + (" | None" if one.default is None else ""),
-            "default": "" if one.default is NO_DEFAULT else "...",
-            "kind": "*" if one.keyword_only else "/" if one.positional_only else "",
-        }
-        for one in signature.parameters
-    ]
-    return stub_text(signature.name, parameters, "Any", doc)
+    texts: list[str] = []
+    for one in signature.parameters:
+        kinds = dict.fromkeys(_stub_type(kind) for kind in one.types)
+        if one.default is None:
+            kinds["None"] = None
+        default = "" if one.default is NO_DEFAULT else " = ..."
+        texts.append(f"{one.name}: {' | '.join(kinds)}{default}")
+    pieces = definition_pieces(signature.parameters, texts)
+    return stub_text(signature.name, pieces, "Any", doc)
 
 
 def _stub_type(one: ArgumentType) -> str:

@@ -33,35 +33,21 @@ def kernel_text(
     return clean_text("<" + "\n".join(lines) + ">")
 
 
-def stub_text(
-    name: str, parameters: Sequence[Mapping[str, str]], returns: str, doc: str | None
-) -> str:
+def stub_text(name: str, parameters: Sequence[str], returns: str, doc: str | None) -> str:
     """A function of a ``.pyi`` file.
 
     Parameters
     ----------
     name : str
         The function's name.
-    parameters : sequence of mapping
-        With the keys name, type, default and kind ("", "/" or "*").
+    parameters : sequence of str
+        What stands between its brackets.
     returns : str
         The return annotation in Python's terms.
     doc : str or None
         Its documentation.
     """
-    texts: list[str] = []
-    last_positional = max((i for i, one in enumerate(parameters) if one["kind"] == "/"), default=-1)
-    star = False
-    for index, one in enumerate(parameters):
-        if one["kind"] == "*" and not star:
-            texts.append("*")
-            star = True
-        texts.append(
-            f"{one['name']}: {one['type']}" + (f" = {one['default']}" if one["default"] else "")
-        )
-        if index == last_positional:
-            texts.append("/")
-    head = f"def {name}({', '.join(texts)}) -> {returns}:"
+    head = f"def {name}({', '.join(parameters)}) -> {returns}:"
     if not doc:
         return f"{_STUB_HEAD}{head} ...\n"
     quoted = doc.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

@@ -12,7 +12,7 @@ from kit.terms import Intent, Order
 if TYPE_CHECKING:
     import inspect
 
-__all__ = ["NO_DEFAULT", "ArgumentType", "Parameter", "Signature"]
+__all__ = ["NO_DEFAULT", "ArgumentType", "Parameter", "Signature", "definition_pieces"]
 
 
 class _NoDefault:
@@ -175,19 +175,40 @@ class Signature:
         )
 
 
+def definition_pieces(parameters: Sequence[Parameter], texts: Sequence[str]) -> list[str]:
+    """What stands between the brackets of a definition: `texts`, with ``/`` and ``*`` in place.
+
+    Parameters
+    ----------
+    parameters : sequence of Parameter
+        In the order of the definition.
+    texts : sequence of str
+        How each is written.
+    """
+    pieces: list[str] = []
+    for index, (one, text) in enumerate(zip(parameters, texts, strict=True)):
+        if one.keyword_only and "*" not in pieces:
+            pieces.append("*")
+        pieces.append(text)
+        following = parameters[index + 1 : index + 2]
+        if one.positional_only and not any(other.positional_only for other in following):
+            pieces.append("/")
+    return pieces
+
+
 _OMITTED: Final = object()
 
 
 def _bind(
     signature: Signature, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[object, ...]:
-    binder = _binder(
-        signature.name,
-        tuple(
-            (one.name, one.positional_only, one.keyword_only, one.default is not NO_DEFAULT)
-            for one in signature.parameters
-        ),
-    )
+    names = [one.name for one in signature.parameters]
+    texts = [
+        one.name if one.default is NO_DEFAULT else f"{one.name}=omitted"
+        for one in signature.parameters
+    ]
+    pieces = definition_pieces(signature.parameters, texts)
+    binder = _binder(signature.name, ", ".join(pieces), "".join(f"{name}, " for name in names))
     bound = binder(*args, **kwargs)
     # Not `in`, which would compare: arrays compare by element.
     if not any(value is _OMITTED for value in bound):
@@ -199,20 +220,9 @@ def _bind(
 
 
 @lru_cache(maxsize=256)
-def _binder(
-    name: str, parameters: tuple[tuple[str, bool, bool, bool], ...]
-) -> Callable[..., tuple[object, ...]]:
+def _binder(name: str, parameters: str, result: str) -> Callable[..., tuple[object, ...]]:
     """A function of these parameters that returns them: Python itself then finds every fault."""
-    pieces: list[str] = []
-    for index, (one, positional_only, keyword_only, has_default) in enumerate(parameters):
-        if keyword_only and not (index and parameters[index - 1][2]):
-            pieces.append("*")
-        pieces.append(f"{one}=omitted" if has_default else one)
-        following = parameters[index + 1] if index + 1 < len(parameters) else None
-        if positional_only and not (following and following[1]):
-            pieces.append("/")
-    result = "".join(f"{one}, " for one, *_ in parameters)
     namespace: dict[str, object] = {"omitted": _OMITTED}
     # Every piece is an identifier that ast.parse has accepted.
-    exec(f"def {name}({', '.join(pieces)}): return ({result})", namespace)
+    exec(f"def {name}({parameters}): return ({result})", namespace)
     return cast("Callable[..., tuple[object, ...]]", namespace[name])
