@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from kit.build import BuildOptions, build_cell
 from kit.errors import CellError, KitError
@@ -53,47 +53,26 @@ class KernelNamespace(Mapping[str, PyccelKernel]):
         )
 
 
+class _Options(TypedDict, total=False):
+    language: Language
+    outputs: Names | None
+    overwrites: Names
+    flags: str | Sequence[str] | None
+    openmp: bool
+    debug: bool
+    policy: Policy
+    isolate: bool
+
+
 @overload
 def pyccel_kernel(
-    function_or_source: Callable[..., Any],
-    /,
-    *,
-    language: Language = ...,
-    outputs: Names | None = ...,
-    overwrites: Names = ...,
-    flags: str | Sequence[str] | None = ...,
-    openmp: bool = ...,
-    debug: bool = ...,
-    policy: Policy = ...,
-    isolate: bool = ...,
+    function_or_source: Callable[..., Any], /, **options: Unpack[_Options]
 ) -> PyccelKernel: ...
 @overload
-def pyccel_kernel(
-    function_or_source: str,
-    /,
-    *,
-    language: Language = ...,
-    outputs: Names | None = ...,
-    overwrites: Names = ...,
-    flags: str | Sequence[str] | None = ...,
-    openmp: bool = ...,
-    debug: bool = ...,
-    policy: Policy = ...,
-    isolate: bool = ...,
-) -> Any: ...
+def pyccel_kernel(function_or_source: str, /, **options: Unpack[_Options]) -> Any: ...
 @overload
 def pyccel_kernel(
-    function_or_source: None = None,
-    /,
-    *,
-    language: Language = ...,
-    outputs: Names | None = ...,
-    overwrites: Names = ...,
-    flags: str | Sequence[str] | None = ...,
-    openmp: bool = ...,
-    debug: bool = ...,
-    policy: Policy = ...,
-    isolate: bool = ...,
+    function_or_source: None = None, /, **options: Unpack[_Options]
 ) -> Callable[[Callable[..., Any]], PyccelKernel]: ...
 def pyccel_kernel(
     function_or_source: Callable[..., Any] | str | None = None,
@@ -171,7 +150,7 @@ def pyccel_kernel(
         language=language,
         outputs=None if outputs is None else _by_function(outputs),
         overwrites=_by_function(overwrites) if overwrites else {},
-        flags=tuple(shlex.split(flags)) if isinstance(flags, str) else _tuple(flags),
+        flags=None if flags is None else _words(flags),
         openmp=openmp,
         policy=policy,
     )
@@ -182,8 +161,8 @@ def pyccel_kernel(
     return _from_function(options, function_or_source)
 
 
-def _tuple(flags: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if flags is None else tuple(flags)
+def _words(flags: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(shlex.split(flags)) if isinstance(flags, str) else tuple(flags)
 
 
 def _by_function(names: Names) -> dict[str | None, tuple[str, ...]]:
@@ -216,9 +195,8 @@ def _from_function(options: BuildOptions, function: object) -> PyccelKernel:
         raise TypeError(
             f"pyccel_kernel takes a function or source text, not {type(function).__name__}"
         )
-    from kit.source.function_source import (
-        read_function,  # imports inspect, which a hit need not pay for
-    )
+    # Imports inspect, which a hit of a text need not pay for.
+    from kit.source.function_source import read_function
 
     read = read_function(function, lambda value: isinstance(value, PyccelKernel))
     source = CellSource(
