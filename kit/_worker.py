@@ -78,6 +78,7 @@ class _Server:
 
     def prepare(self) -> None:
         """Import Pyccel; meanwhile the C compiler makes its support library."""
+        # Only a head start: what stands in its way is said when something is to be compiled.
         with contextlib.suppress(Exception):
             self._library = _start_library(self._home / "cwrapper")
         from kit.backends.pipeline import load_pyccel

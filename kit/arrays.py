@@ -62,7 +62,7 @@ def _has_interface(value: object, name: str) -> bool:
         found: object = getattr(value, name)
     except AttributeError:
         return False
-    except Exception:
+    except Exception:  # whatever a stranger's property raises: it has the protocol and refuses
         return True
     # A proxy that answers every attribute, a mock for one, answers with something else.
     return isinstance(found, dict)

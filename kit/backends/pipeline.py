@@ -146,7 +146,7 @@ class _Run:
             crash = from_compiler(
                 error.output, generated=self.generated(), source=self.request.source
             )
-        except Exception as error:
+        except Exception as error:  # Pyccel raises of everything, its own faults included
             traceback.print_exc()
             cause = error.__context__
             stage = import_module("pyccel.utilities.stage").PyccelStage().current_stage

@@ -125,7 +125,7 @@ def _run(build: Callable[[Path], Built], shelves: Shelves, scratch: str) -> Buil
     directory = shelves.path("scratch", scratch)
     try:
         return build(directory)
-    except Exception as error:
+    except Exception as error:  # passed on, unless the store is what failed
         if not directory.exists():
             raise _Vanished from error
         if _is_for_want_of_room(error, directory):

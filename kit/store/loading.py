@@ -116,7 +116,7 @@ def _import(module_name: str, alias: str, path: Path) -> ModuleType:
     try:
         module = loader.create_module(spec)
         loader.exec_module(module)
-    except Exception as error:
+    except Exception as error:  # the linker's ImportError, or what the cell's own code raises
         raise _does_not_load(error, path, alias) from error
     # What tools and tracebacks show: the alias is meaningless once the descriptor is closed.
     module.__file__ = spec.origin = str(path)
