@@ -12,7 +12,7 @@ from kit.errors import CellError
 from kit.signature import Parameter, Signature, parse_signature
 from kit.source.advice import advise
 from kit.source.comments import check_pragmas, explain_syntax_error
-from kit.source.header import header_text
+from kit.source.header import check_keyword_order, header_text
 from kit.source.intent import Write, find_writes
 from kit.source.outline import Outline, outline_cell
 from kit.source.outputs import declare_outputs
@@ -137,9 +137,11 @@ def parse_cell(
     signatures = {
         name: _signature(node, outline, text, language) for name, node in outline.functions.items()
     }
-    public = {name for name, node in outline.functions.items() if _is_public(node)}
+    public = [name for name, node in outline.functions.items() if _is_public(node)]
     if not public:
         raise _no_kernel(outline, text)
+    for name in public:
+        check_keyword_order(outline.functions[name], text)
     writes = find_writes(
         {**(functions or {}), **outline.functions},
         ranks={name: _ranks(one) for name, one in signatures.items()},

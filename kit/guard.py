@@ -208,6 +208,8 @@ def _scalar_check(name: str, expected: ArgumentType) -> str:
         check = f"({check})"
     if expected.dtype == "str":
         check += f' and {name}.isascii() and "\\0" not in {name}'
+    elif expected.dtype.startswith("complex"):
+        check += f" and -1e999 < {name}.imag < 1e999"  # finite: see `is_mangled`
     elif expected.python_scalar and expected.dtype in INT_RANGES:
         low, high = INT_RANGES[expected.dtype]
         check += f" and {low} <= {name} <= {high}"

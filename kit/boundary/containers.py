@@ -1,7 +1,8 @@
 """Lists, tuples, sets, dictionaries and objects of the cell's classes: passed on as they are.
 
 Pyccel's wrappers check the elements themselves, with a clean TypeError. What they do not check is
-the range of integers (2.2.3: the kernel runs with -1, then SystemError).
+the range of integers (2.2.3: the kernel runs with -1, then SystemError), and complex numbers lose
+imaginary parts that are not finite.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from kit.boundary.refusals import describe_value
-from kit.boundary.scalars import INT_RANGES
+from kit.boundary.scalars import INT_RANGES, is_mangled
 from kit.boundary.verdict import PASS, Verdict, refuse
 from kit.signature import ArgumentType
 
@@ -43,9 +44,17 @@ def judge_container(name: str, value: object, expected: ArgumentType) -> Verdict
             need=f"a {builtin.__name__}, as {expected.text}",
             fix=f"{name} = {_converted(name, value, builtin)}",
         )
-    outside = _outside_int64(cast("Iterable[object]", value))
+    outside = _first_bad(cast("Iterable[object]", value))
     if outside is None:
         return PASS
+    if not isinstance(outside, int):
+        return refuse(
+            "value",
+            found=f"the element {outside}",
+            need=f"finite imaginary parts in {expected.text}, because Pyccel changes others",
+            fix=f"{name} = {_finite(name, builtin)}  # without their imaginary parts\n"
+            f"# or annotate {name}: 'complex128[:]', and pass an array",
+        )
     low, high = INT_RANGES["int64"]
     return refuse(
         "value",
@@ -86,7 +95,12 @@ def _clamped(name: str, builtin: type, low: int, high: int) -> str:
     return f"{name} = {builtin.__name__}([{clamp} for one in {name}])"
 
 
-def _outside_int64(values: Iterable[object]) -> int | None:
+def _finite(name: str, builtin: type) -> str:
+    return f"{builtin.__name__}([one if np.isfinite(one) else complex(one.real) for one in {name}])"
+
+
+def _first_bad(values: Iterable[object]) -> object:
+    """The first number that a wrapper would change, or None."""
     low, high = INT_RANGES["int64"]
     if isinstance(values, Mapping):
         mapping = cast("Mapping[object, object]", values)
@@ -95,8 +109,10 @@ def _outside_int64(values: Iterable[object]) -> int | None:
         if isinstance(one, int):
             if not low <= one <= high:
                 return one
+        elif is_mangled(one):
+            return one
         elif type(one) in (list, tuple, set, dict):
-            nested = _outside_int64(cast("Iterable[object]", one))
+            nested = _first_bad(cast("Iterable[object]", one))
             if nested is not None:
                 return nested
     return None

@@ -15,7 +15,7 @@ import numpy as np
 from kit.boundary.verdict import PASS, Verdict, refuse
 from kit.signature import ArgumentType
 
-__all__ = ["INT_RANGES", "convert_scalar", "judge_scalar", "passing_types"]
+__all__ = ["INT_RANGES", "convert_scalar", "is_mangled", "judge_scalar", "passing_types"]
 
 Family = Literal["bool", "int", "float", "complex"]
 _FAMILIES: Final[tuple[Family, ...]] = ("bool", "int", "float", "complex")
@@ -68,6 +68,8 @@ def judge_scalar(name: str, value: object, expected: ArgumentType) -> Verdict:
     """
     if expected.dtype == "str":
         return _judge_str(name, value)
+    if is_mangled(value):
+        return _mangled(name, value, expected)
     if type(value) in passing_types(expected) and _in_range(value, expected):
         return PASS
     try:
@@ -78,6 +80,14 @@ def judge_scalar(name: str, value: object, expected: ArgumentType) -> Verdict:
         return _not_exact(name, value, expected)
     reason = f"{type(value).__name__} to {type(converted).__name__}, exact"
     return Verdict(action="CONVERT", reason=reason)
+
+
+def is_mangled(value: object) -> bool:
+    """Whether a wrapper makes another number of it.
+
+    2.2.3 multiplies the imaginary part with i, so that ``complex(0, inf)`` becomes nan + inf i.
+    """
+    return isinstance(value, (complex, np.complexfloating)) and not np.isfinite(value.imag)
 
 
 def convert_scalar(value: object, expected: ArgumentType) -> object:
@@ -221,6 +231,18 @@ def _rounds_to_finite(value: Any, expected: ArgumentType) -> bool:
             return bool(np.isfinite(kind(convert(value))))
     except OverflowError:
         return False
+
+
+def _mangled(name: str, value: Any, expected: ArgumentType) -> Verdict:
+    if not expected.dtype.startswith("complex"):
+        return _wrong_kind(name, value, expected)
+    return refuse(
+        "value",
+        found=_describe(value),
+        need=f"{expected.text} with a finite imaginary part, because Pyccel changes others",
+        fix=f"{name} = {_type_name(expected)}({name}.real)  # without the imaginary part\n"
+        f"# or annotate {name}: '{expected.dtype}[:]', and pass np.array([{name}])",
+    )
 
 
 def _wrong_kind(name: str, value: object, expected: ArgumentType) -> Verdict:

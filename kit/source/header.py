@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 
-__all__ = ["every_argument", "header_text"]
+from kit.source.place import Source
+
+__all__ = ["check_keyword_order", "every_argument", "header_text"]
 
 
 def every_argument(node: ast.arguments) -> list[ast.arg]:
@@ -31,3 +34,29 @@ def header_text(node: ast.FunctionDef, *, name: str | None = None) -> str:
         col_offset=node.col_offset,
     )
     return ast.unparse(bare).partition("\n")[0]
+
+
+def check_keyword_order(node: ast.FunctionDef, source: Source) -> None:
+    """Refuse a required keyword before one with a default: its wrapper (2.2.3) takes no call.
+
+    Raises
+    ------
+    CellError
+        At the parameter with the default, with the head in an order that works.
+    """
+    pairs = list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))
+    defaults_first = sorted(pairs, key=lambda one: one[1] is None)
+    if pairs == defaults_first:
+        return
+    required = [default for _, default in pairs].index(None)
+    after = next(one for one, default in pairs[required:] if default is not None)
+    head = copy.copy(node)
+    head.args = copy.copy(node.args)
+    head.args.kwonlyargs = [one for one, _ in defaults_first]
+    head.args.kw_defaults = [default for _, default in defaults_first]
+    raise source.error(
+        f"{after.arg!r} has a default and follows a keyword-only parameter without one, which "
+        "cannot be called when compiled; those with defaults come first",
+        after,
+        header_text(head),
+    )

@@ -398,3 +398,13 @@ def test_reading_a_cell_loads_no_toolchain() -> None:
     )
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert child.stdout.strip() == "[]"
+
+
+def test_a_required_keyword_before_one_with_a_default_is_refused_in_an_order_that_works() -> None:
+    head = "def f(x: 'int', *, m: int, n: int = 2, k: int, p: int = 3) -> int:"
+    with pytest.raises(CellError, match="'n' has a default") as caught:
+        parse_cell(f"{head}\n    return 1\n")
+    assert caught.value.fix == "def f(x: 'int', *, n: int=2, p: int=3, m: int, k: int) -> int:"
+    parse_cell(f"{caught.value.fix}\n    return 1\n")
+    # Functions of the cell may be called in any way.
+    parse_cell(f"{head.replace('f(', '_f(')}\n    return 1\ndef g() -> int:\n    return 1\n")

@@ -174,6 +174,15 @@ def test_integer_that_does_not_fit_or_is_no_int_is_not_fast(value: Any) -> None:
     assert not guard(value)
 
 
+@pytest.mark.parametrize("imag", [np.inf, -np.inf, np.nan])
+def test_complex_number_that_the_wrapper_would_change_is_not_fast(imag: float) -> None:
+    guard = make_guard(read("def f(z: 'complex'): ..."))
+    assert guard is not None
+    assert guard(complex(np.inf, 1.0))
+    assert not guard(complex(1.0, imag))
+    assert not guard(np.complex128(complex(1.0, imag)))
+
+
 @pytest.mark.parametrize("value", ["é", "a\0b", "\ud800", np.str_("a"), b"a"])
 def test_text_that_compiled_code_would_cut_is_not_fast(value: Any) -> None:
     guard = make_guard(read("def f(s: 'str'): ..."))

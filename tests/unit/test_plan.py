@@ -35,6 +35,24 @@ def facts(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int = 8) -
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("list[complex]", [1j, complex(2, np.inf)]),
+        ("tuple[complex, ...]", (complex(1, np.nan), 1j)),
+        ("set[complex]", {complex(1, -np.inf)}),
+    ],
+)
+def test_complex_elements_that_the_wrapper_would_change_are_refused(kind: str, value: Any) -> None:
+    source = f"def f(z: '{kind}'): ..."
+    refused = plan(value, source=source, outputs=()).refused
+    assert refused is not None
+    assert "imaginary" in refused.need
+    scope: dict[str, Any] = {"z": value, "np": np}
+    exec(refused.fix, scope)
+    assert plan(scope["z"], source=source, outputs=()).passes
+
+
 def test_first_refused_argument_is_the_one_that_is_raised() -> None:
     two = plan([1.0], "text", 2.5, 1.0)
     assert [one.action for one in two.arguments] == ["REFUSE", "REFUSE", "REFUSE", "PASS"]

@@ -518,8 +518,8 @@ def f(x: float):
 
 # ---- binding: Python is the oracle ------------------------------------------------------------
 
-BINDING = "def f(a, b, /, c, d=4, *, e, g=7):\n    return (a, b, c, d, e, g)\n"
-TYPED = "def f(a: int, b: int, /, c: int, d: int = 4, *, e: int, g: int = 7):\n    return a\n"
+BINDING = "def f(a, b, /, c, d=4, *, g=7, e):\n    return (a, b, c, d, g, e)\n"
+TYPED = "def f(a: int, b: int, /, c: int, d: int = 4, *, g: int = 7, e: int):\n    return a\n"
 CALLS = [
     ((1, 2, 3), {"e": 5}),
     ((1, 2, 3, 9), {"e": 5, "g": 6}),
