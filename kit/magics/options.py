@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from kit.errors import CellError
 from kit.magics.specs import MagicSpec, Option
+from kit.source.nearest import nearest
 
 __all__ = ["ParsedLine", "Word", "parse_line", "split_words"]
 
@@ -242,10 +242,13 @@ def _nearest(text: str, known: tuple[str, ...] | list[str]) -> str | None:
     """The known spelling that begins with `text`, or else looks like it."""
     if len(text.strip("-")) == 0:
         return None
-    begins = [one for one in known if one.startswith(text.lower())]
-    close = get_close_matches("--" + text.lstrip("-").lower(), known, n=1, cutoff=0.5)
-    close = close or get_close_matches(text.lower(), known, n=1, cutoff=0.5)
-    return next(iter([*begins, *close]), None)
+    begins = next((one for one in known if one.startswith(text.lower())), None)
+    bare = text.lstrip("-").lower()
+    return (
+        begins
+        or nearest(f"--{bare}", known, at_least=0.5)
+        or nearest(text.lower(), known, at_least=0.5)
+    )
 
 
 def _either(choices: tuple[str, ...]) -> str:
