@@ -120,6 +120,19 @@ def test_a_damaged_artifact_is_built_again(tmp_path: Path, monkeypatch: pytest.M
     assert third.stdout.strip() == "store"
 
 
+def test_a_sum_that_starts_as_an_int_is_told_to_start_as_a_float() -> None:
+    cell = (
+        "def total(x: 'float64[:]'):\n    s = 0  # the sum\n"
+        "    for i in range(x.shape[0]):\n        s += x[i]\n    return s\n"
+    )
+    with pytest.raises(kit.BuildError) as caught:
+        build_cell(cell)
+    error = caught.value
+    assert (error.line, error.fix) == (4, "s = 0.0  # in line 2")
+    assert error.message == "s has the type int since its first value, and this one is float64"
+    build_cell(cell.replace("s = 0 ", "s = 0.0 "))
+
+
 def test_an_error_of_the_compiler_is_told_in_the_line_of_the_cell() -> None:
     source = "\ndef f(x: 'float64[:]', n: int):\n    y = 1.0\n    y = x[0:n]\n    return y[0]\n"
     with pytest.raises(kit.BuildError) as caught:
