@@ -88,7 +88,9 @@ class _LocatedError(KitError):
                 lead = re.sub(r"[^\t]", " ", self.source_line[: self.column - 1])
                 parts.append(f"  {lead}^")
         if self.fix:
-            parts.append("  fix: " + self.fix.replace("\n", "\n       "))
+            # Advice in words is a comment, so that pasting it does no harm; here it is read.
+            shown = self.fix if "\n" in self.fix else self.fix.removeprefix("# ")
+            parts.append("  fix: " + shown.replace("\n", "\n       "))
         return "\n".join(parts)
 
     def _place(self) -> str:

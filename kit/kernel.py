@@ -362,7 +362,7 @@ def _copy_text(kernel: str, one: ArgumentPlan) -> str:
     back = " and back" if one.bytes_out else ""
     return (
         f"{kernel}({one.parameter.name}): copied in{back} ({one.reason}); "
-        "policy='copy' copies silently, 'strict' refuses (said once per argument)"
+        "said once per argument; --policy copy never says it, --policy strict refuses"
     )
 
 

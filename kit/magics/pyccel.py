@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,8 @@ def _print_summary(built: BuiltCell, gone: tuple[str, ...], request: KernelReque
             name,
             [(one.name, one.intent) for one in kernel.signature.parameters],
             language=record.language,
-            returns=kernel.signature.returns,
+            returns=kernel.signature.returns
+            or ("a value" if _returns_value(kernel.source) else None),
         )
         for name, kernel in built.kernels.items()
     ]
@@ -129,6 +131,35 @@ def _print_summary(built: BuiltCell, gone: tuple[str, ...], request: KernelReque
             stable=is_stable_output(),
         )
     say("\n".join(lines))
+
+
+def _returns_value(text: str) -> bool:
+    """Whether a function's text has a return statement with a value; nested functions do not count.
+
+    Examples
+    --------
+    >>> _returns_value("def f(x: float):\\n    return 2.0 * x\\n")
+    True
+    >>> _returns_value("def f(x: 'float[:]'):\\n    x[0] = 1.0\\n    return\\n")
+    False
+    """
+    try:
+        definitions = ast.parse(text).body
+    except SyntaxError:
+        return False
+    left = [node for one in definitions for node in ast.iter_child_nodes(one)]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Return):
+            if node.value is not None and not _is_none(node.value):
+                return True
+        elif not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            left.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _few(names: tuple[str, ...] | list[str]) -> str:

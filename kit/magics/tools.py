@@ -17,6 +17,7 @@ from kit.magics.source_text import SourceText, choose_source
 from kit.magics.specs import MagicSpec, Option, Positional
 from kit.show.build_text import cache_table
 from kit.show.sizes import bytes_text
+from kit.show.stability import is_stable_output
 from kit.stale import StaleKernel
 
 if TYPE_CHECKING:
@@ -143,7 +144,11 @@ class ToolMagics:
                     start=0,
                     fix=self._kernels_hint(KIT_PLAN),
                 )
-            return function.plan(*args, **kwargs)
+            try:
+                return function.plan(*args, **kwargs)
+            except TypeError as error:  # too many arguments, or too few
+                shorten(self._shell, error)
+                raise
 
     def kernel_names(self) -> list[str]:
         """Names that hold a kernel or the stub of one."""
@@ -183,7 +188,8 @@ def _no_such(
 
 def _cache_report(store: Store, action: str) -> str:
     if action == "size":
-        return f"{_count(len(store.list()))}, {bytes_text(store.size_bytes())}"
+        where = "" if is_stable_output() else f" in {clean_text(str(store.root))}"
+        return f"{_count(len(store.list()))}, {bytes_text(store.size_bytes())}{where}"
     if action == "clear":
         size = store.size_bytes()
         return f"deleted {_count(store.clear())}, {bytes_text(size)}"

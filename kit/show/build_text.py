@@ -38,25 +38,32 @@ def kernel_line(
     language : str
         What it was compiled through.
     returns : str or None
-        The return annotation.
+        The return annotation, or words for what is returned.
 
     Examples
     --------
     >>> kernel_line("slope", [("z", "in"), ("out", "inout")], language="fortran")
     'slope(z, out): fortran, writes out'
+    >>> kernel_line("step", [("x", "inout"), ("v", "inout")], language="c", returns="float")
+    'step(x, v): c, writes x and v, returns float'
     """
     parts = [language]
     written = [one for one, intent in parameters if intent == "inout"]
     overwritten = [one for one, intent in parameters if intent == "out"]
     if written:
-        parts.append("writes " + " ".join(written))
+        parts.append(f"writes {_listed(written)}")
     if overwritten:
-        parts.append("overwrites " + " ".join(overwritten))
+        parts.append(f"overwrites {_listed(overwritten)}")
     if returns not in (None, "None"):
         parts.append(f"returns {returns}")
     if len(parts) == 1:
         parts.append("writes nothing")
     return clean_text(f"{name}({', '.join(one for one, _ in parameters)}): {', '.join(parts)}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as in a sentence: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def summary_lines(kernels: Sequence[str], classes: Sequence[str], gone: Sequence[str]) -> list[str]:
@@ -94,7 +101,8 @@ def detail_lines(
     lines = [f"  flags: {' '.join(flags) or 'none'}"]
     if not stable:
         stages = ", ".join(f"{name} {one:.2f} s" for name, one in seconds.items())
-        lines.append(f"  from: {reason}" + (f" ({stages})" if stages else ""))
+        origin = reason if reason.startswith("built") else f"from: {reason}"
+        lines.append(f"  {origin}" + (f" ({stages})" if stages else ""))
         lines.append(f"  compiler: {compiler}" if compiler else "  compiler: not recorded")
         lines.append(f"  artifact: {bytes_text(artifact_bytes)}, key {key[:12]}")
     lines += [f"  warning: {one}" for one in warnings]

@@ -108,6 +108,11 @@ def test_an_error_stands_in_the_cells_own_line_with_a_caret_and_no_frames(
     assert ".py" not in run.output
 
 
+def test_a_value_returned_without_annotation_is_told(user: ShellUser) -> None:
+    cell = "%%pyccel_kernel\ndef double(x: 'float64[:]'):\n    return 2.0 * x\n"
+    assert user.good(cell).output == "double(x): fortran, returns a value\n"
+
+
 def test_an_error_shown_short_can_still_be_pickled(user: ShellUser) -> None:
     error = user.failed(BROKEN).error
     assert str(pickle.loads(pickle.dumps(error))) == str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kit.errors import CellError
 from kit.magics.source_text import SourceText, choose_source
 from kit.show.build_text import (
     cache_table,
@@ -35,6 +36,8 @@ def test_a_kernel_line_says_what_is_written_and_returned() -> None:
     assert line == "f(z, out, tmp, n): c, writes out, overwrites tmp, returns float"
     assert kernel_line("g", [], language="fortran") == "g(): fortran, writes nothing"
     assert kernel_line("g", [], language="c", returns="None") == "g(): c, writes nothing"
+    several = [("a", "inout"), ("b", "inout"), ("c", "inout")]
+    assert kernel_line("h", several, language="c") == "h(a, b, c): c, writes a, b and c"
 
 
 def test_a_summary_of_many_kernels_stays_short() -> None:
@@ -116,3 +119,10 @@ def test_the_translation_is_shown_without_its_binding_unless_asked() -> None:
     everything = choose_source(generated, "fortran", everything=True)
     assert all(text in everything for text in generated.values())
     assert choose_source({"x_wrapper.c": "only"}, "fortran", everything=False) == "only"
+
+
+def test_a_fix_in_words_is_shown_without_its_comment_sign() -> None:
+    error = CellError("no", line=2, fix="# did you mean x?")
+    assert str(error).endswith("\n  fix: did you mean x?")
+    assert error.fix == "# did you mean x?"
+    assert str(CellError("no", fix="a = 1\n# or b = 2")).endswith("  fix: a = 1\n       # or b = 2")
