@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.machinery
 import os
@@ -164,16 +165,40 @@ def identify_toolchain(
 
 
 def find_package(name: str) -> Path | None:
-    """The directory of an installed top-level package, which is not imported."""
-    module = sys.modules.get(name)
-    spec = getattr(module, "__spec__", None)
-    if spec is None:
-        import importlib.util
+    """The directory of an installed top-level package, which is not imported.
 
-        spec = importlib.util.find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
+    A file or folder of that name beside the notebook is not it, where there is another: workers do
+    not look there.
+    """
+    import importlib.util
+
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    with contextlib.suppress(ValueError):  # a module without a spec is in its place
+        spec = spec or importlib.util.find_spec(name)
+    package = _package_directory(spec)
+    if package is not None and package.parent != _working_directory():
+        return package
+    for entry in sys.path:
+        if entry and Path(entry) != _working_directory():
+            spec = importlib.machinery.PathFinder.find_spec(name, [entry])
+            elsewhere = _package_directory(spec)
+            if elsewhere is not None:
+                return elsewhere
+    return package
+
+
+def _package_directory(spec: importlib.machinery.ModuleSpec | None) -> Path | None:
+    """Where a package lies; None for a module, and for a mere directory."""
+    if spec is None or spec.origin is None or not spec.submodule_search_locations:
         return None
     return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _working_directory() -> Path | None:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
 
 
 def _find_compiler(language: str) -> str | None:
@@ -242,7 +267,10 @@ def _pyccel_version() -> str:
     fix = 'python -m pip install "pyccel>=2.2.3,<2.3"'
     if package is None:
         raise BuildError("Pyccel is not installed for this Python", fix=fix)
-    text = (package / "version.py").read_text(encoding="utf-8")
+    try:
+        text = (package / "version.py").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
     version = re.search(r"""__version__\s*=\s*["']([^"']+)["']""", text)
     if version is None:
         raise BuildError(f"the version of Pyccel in {package} cannot be read", fix=fix)

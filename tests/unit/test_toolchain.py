@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.machinery
 import os
 import sys
 import time
@@ -175,6 +177,41 @@ def test_an_untested_pyccel_is_refused_with_the_line_that_installs_a_tested_one(
     with pytest.raises(BuildError, match=version) as caught:
         identify_toolchain("c", None, False)
     assert caught.value.fix == 'python -m pip install "pyccel>=2.2.3,<2.3"'
+
+
+@pytest.mark.parametrize("stranger", ["pyccel.py", "pyccel/notes.txt", "pyccel/__init__.py"])
+def test_what_is_called_pyccel_beside_the_notebook_is_not_taken_for_pyccel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: str
+) -> None:
+    usual = toolchain.find_package("pyccel")
+    (tmp_path / stranger).parent.mkdir(exist_ok=True)
+    (tmp_path / stranger).write_text("raise SystemExit('imported')\n")
+    monkeypatch.chdir(tmp_path)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "pyccel"]:
+        monkeypatch.delitem(sys.modules, name)
+    for entries in (["", *sys.path], [str(tmp_path), *sys.path]):
+        monkeypatch.setattr(sys, "path", entries)
+        importlib.invalidate_caches()
+        assert toolchain.find_package("pyccel") == usual
+    monkeypatch.chdir("/")
+    if stranger != "pyccel/__init__.py":  # beside a script that is run from elsewhere
+        assert toolchain.find_package("pyccel") == usual
+
+
+def test_a_pyccel_that_is_only_in_the_working_directory_is_pyccel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyccel").mkdir()
+    (tmp_path / "pyccel" / "__init__.py").touch()
+    monkeypatch.chdir(tmp_path)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "pyccel"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "meta_path", [importlib.machinery.PathFinder])
+    importlib.invalidate_caches()
+    assert toolchain.find_package("pyccel") == tmp_path / "pyccel"
+    with pytest.raises(BuildError, match="cannot be read"):
+        identify_toolchain("c", None, False)
 
 
 def test_a_missing_pyccel_is_an_error_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
