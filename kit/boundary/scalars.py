@@ -195,7 +195,16 @@ def _describe(value: object) -> str:
 
 
 def _need(expected: ArgumentType) -> str:
-    return f"{expected.text}: {_type_name(expected)}, or a number that converts to it exactly"
+    exact = _type_name(expected)
+    is_same = exact in (expected.text, f"np.{expected.text}")
+    head = exact if is_same else f"{exact}, as {expected.text}"
+    others: dict[Family, str] = {
+        "bool": "",
+        "int": ", or another integer of the same value; a float is not converted",
+        "float": ", or another real number of the same value",
+        "complex": ", or another number of the same value",
+    }
+    return head + others[_family_of_dtype(expected.dtype)]
 
 
 def _type_name(expected: ArgumentType) -> str:
