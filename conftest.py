@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -91,6 +92,15 @@ def _configure_hypothesis(storage: Path) -> None:
     if count is not None:
         settings.register_profile("fuzz", deadline=None, database=None, max_examples=int(count))
     settings.load_profile("kit" if count is None else "fuzz")
+
+
+# ---- the tutorials, and nothing that somebody made beside them -------------------------------
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """JupyterLab opens in tutorials/, and new notebooks come to lie there."""
+    is_own = collection_path.suffix == ".ipynb" and not re.match(r"\d\d_", collection_path.name)
+    return True if is_own else None
 
 
 # ---- any order ------------------------------------------------------------------------------
