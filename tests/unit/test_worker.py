@@ -123,6 +123,8 @@ def notebook(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         finally:
             if process.poll() is None:
                 process.kill()
+            elif process.returncode > 0 and process.stderr is not None:
+                print(process.stderr.read())  # why nothing was compiled, where that was waited for
 
 
 # ---- ends ---------------------------------------------------------------------------------------
