@@ -123,7 +123,7 @@ def notebook(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         finally:
             if process.poll() is None:
                 process.kill()
-            elif process.returncode > 0 and process.stderr is not None:
+            elif process.returncode > 0 and process.stderr and not process.stderr.closed:
                 print(process.stderr.read())  # why nothing was compiled, where that was waited for
 
 
