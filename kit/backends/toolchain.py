@@ -170,11 +170,11 @@ def find_package(name: str) -> Path | None:
     A file or folder of that name beside the notebook is not it, where there is another: workers do
     not look there.
     """
-    import importlib.util
+    from importlib.util import find_spec
 
     spec = getattr(sys.modules.get(name), "__spec__", None)
     with contextlib.suppress(ValueError):  # a module without a spec is in its place
-        spec = spec or importlib.util.find_spec(name)
+        spec = spec or find_spec(name)
     package = _package_directory(spec)
     if package is not None and package.parent != _working_directory():
         return package

@@ -87,7 +87,9 @@ def is_mangled(value: object) -> bool:
 
     2.2.3 multiplies the imaginary part with i, so that ``complex(0, inf)`` becomes nan + inf i.
     """
-    return isinstance(value, (complex, np.complexfloating)) and not np.isfinite(value.imag)
+    if not isinstance(value, (complex, np.complexfloating)):
+        return False
+    return not np.isfinite(cast("complex | np.complexfloating[Any]", value).imag)
 
 
 def convert_scalar(value: object, expected: ArgumentType) -> object:
