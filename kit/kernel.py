@@ -8,7 +8,7 @@ signature, copies only what must be copied, and writes declared outputs back. Re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -57,10 +57,8 @@ class PyccelKernel:
         What it takes; a str is the source of its definition, ``"def f(x: 'float64[:]'): ..."``.
         Where the body is only ``...``, every array that is not `Final` counts as written, unless
         `outputs` names them.
-    device : object
-        Not supported by this version.
-    object_modules : sequence of str
-        Prefixes of modules whose objects hold arrays; kept for later versions.
+    device, object_modules : object
+        Not supported by this version: KitError where they are given.
     policy : {"copy", "warn", "strict"}
         What happens where an argument must be copied: silently, with one `CopyWarning` for each
         parameter, or a refusal.
@@ -93,6 +91,8 @@ class PyccelKernel:
     ) -> None:
         if device is not None:
             raise KitError("PyccelKernel: device= needs %%cuda_kernel, which comes later")
+        if object_modules:
+            raise KitError("PyccelKernel: arrays inside objects are not looked for yet; pass them")
         if policy not in ("copy", "warn", "strict"):
             raise ValueError(f"policy must be 'copy', 'warn' or 'strict', not {policy!r}")
         self._signature = declare_signature(function, signature, outputs, overwrites)
@@ -106,7 +106,6 @@ class PyccelKernel:
         self._python_function: Function | None = None
         self._warned: set[str] = set()
         self.previous: PyccelKernel | None = None
-        self.object_modules = tuple(object_modules)
         self.__name__ = self.__qualname__ = self._signature.name
         self.__doc__ = build.doc if build is not None else function.__doc__
         self._fast: Function = (
@@ -341,7 +340,7 @@ class PyccelKernel:
         build = self._build
         if build is not None and build.rebuild is not None:
             return build.rebuild, (build.unit, self.__name__, dict(build.options))
-        return _wrap_again, (self._function, self._signature, self._policy, self.object_modules)
+        return _wrap_again, (self._function, self._signature, self._policy)
 
 
 def _not_fast(*args: object, **kwargs: object) -> object:
@@ -366,9 +365,5 @@ def _copy_text(kernel: str, one: ArgumentPlan) -> str:
     )
 
 
-def _wrap_again(
-    function: Function, signature: Signature, policy: Policy, object_modules: Iterable[str]
-) -> PyccelKernel:
-    return PyccelKernel(
-        function, signature=signature, policy=policy, object_modules=tuple(object_modules)
-    )
+def _wrap_again(function: Function, signature: Signature, policy: Policy) -> PyccelKernel:
+    return PyccelKernel(function, signature=signature, policy=policy)

@@ -314,6 +314,8 @@ def test_wrong_options_are_refused(options: dict[str, Any], text: str) -> None:
 def test_device_comes_later() -> None:
     with pytest.raises(KitError, match="device="):
         PyccelKernel(compiled, signature=SOURCE, device=object())
+    with pytest.raises(KitError, match="inside objects"):
+        PyccelKernel(compiled, signature=SOURCE, object_modules=("model",))
 
 
 # ---- stubs of failed builds -----------------------------------------------------------------
