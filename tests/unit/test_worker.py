@@ -96,7 +96,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 20.0) -> float:
 
 
 def processes_of(started: Path) -> list[int]:
-    wait_for(started.exists)
+    wait_for(started.exists, 60.0)
     return [int(text) for text in started.read_text().split()]
 
 
