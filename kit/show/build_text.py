@@ -54,8 +54,8 @@ def kernel_line(
         parts.append(f"writes {_listed(written)}")
     if overwritten:
         parts.append(f"overwrites {_listed(overwritten)}")
-    if returns not in (None, "None"):
-        parts.append(f"returns {returns}")
+    if returns is not None and returns != "None":
+        parts.append("returns " + returns.strip("'\""))
     if len(parts) == 1:
         parts.append("writes nothing")
     return clean_text(f"{name}({', '.join(one for one, _ in parameters)}): {', '.join(parts)}")

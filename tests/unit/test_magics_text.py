@@ -36,6 +36,9 @@ def test_a_kernel_line_says_what_is_written_and_returned() -> None:
     assert line == "f(z, out, tmp, n): c, writes out, overwrites tmp, returns float"
     assert kernel_line("g", [], language="fortran") == "g(): fortran, writes nothing"
     assert kernel_line("g", [], language="c", returns="None") == "g(): c, writes nothing"
+    assert kernel_line("g", [], language="c", returns="'tuple[float, int]'") == (
+        "g(): c, returns tuple[float, int]"
+    )
     several = [("a", "inout"), ("b", "inout"), ("c", "inout")]
     assert kernel_line("h", several, language="c") == "h(a, b, c): c, writes a, b and c"
 
