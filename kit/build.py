@@ -144,6 +144,11 @@ def _parse(
         )
     except CellError as error:
         raise _in_file(error, origin) from None
+    except RecursionError:
+        raise CellError(
+            "an expression of this cell is nested too deeply, or has too many operators",
+            fix="part = a + b  # give parts of the long expression names",
+        ) from None
     used = {name: others[name] for name in sorted(cell.free_names & others.keys())}
     uses = {name: cast(CellSource, _origin(kernel)) for name, kernel in used.items()}
     return cell, replace(origin, uses={**origin.uses, **uses}), used

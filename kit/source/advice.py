@@ -16,12 +16,15 @@ from kit.source.expressions import (
     check_attribute,
     check_call,
     check_compare,
+    check_integer,
     check_modulo,
     check_placed,
+    check_print,
     check_subscript,
 )
 from kit.source.header import every_argument, header_text
 from kit.source.imports import check_import, check_import_from, imported_names
+from kit.source.loops import check_loops
 from kit.source.names import explain_builtin, explain_unknown, is_unusable_builtin
 from kit.source.outline import Outline
 from kit.source.place import Placed, Source
@@ -139,7 +142,7 @@ class _Advice:
         return refuse
 
     def _constant(self, node: ast.Constant) -> None:
-        pass
+        check_integer(node, self._source)
 
     # ---- the walk -----------------------------------------------------------------------
 
@@ -183,6 +186,7 @@ class _Advice:
         self._locals, anew = bound_names(node)
         self._arrays = array_parameters(node) - anew
         self._function = node
+        check_loops(node, self._source, fortran=self._fortran)
         self._all(node.body)
         self._locals, self._arrays, self._function, self._imports = outer
 
@@ -338,6 +342,8 @@ class _Advice:
 
     def _call(self, node: ast.Call) -> None:
         check_call(node, self._source, imports=self._imports)
+        if not self._fortran and isinstance(node.func, ast.Name) and node.func.id == "print":
+            check_print(node, self._source)
         if isinstance(node.func, ast.Name) and node.func.id in {"sum", "min", "max"}:
             self._fine.update(id(one) for one in node.args if isinstance(one, ast.GeneratorExp))
         self._inside(node)

@@ -19,8 +19,10 @@ __all__ = [
     "check_attribute",
     "check_call",
     "check_compare",
+    "check_integer",
     "check_modulo",
     "check_placed",
+    "check_print",
     "check_subscript",
 ]
 
@@ -87,6 +89,25 @@ def check_call(node: ast.Call, source: Source, *, imports: Mapping[str, str]) ->
             )
     elif isinstance(function, ast.Name) and imports.get(function.id) == "sys.exit":
         check_member("sys.exit", node, source)
+
+
+def check_print(node: ast.Call, source: Source) -> None:
+    """Refuse a text with % in print, which C (2.2.3) takes for a format: %s kills the process."""
+    for one in (*node.args, *(keyword.value for keyword in node.keywords)):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and "%" in one.value:
+            raise source.error(
+                "in C, print takes the text for a format, and % for a value that is not there",
+                one,
+                f"text = {one.value!r}\nprint(text)",
+            )
+
+
+def check_integer(node: ast.Constant, source: Source) -> None:
+    """Refuse an integer beyond int64, which C wraps around."""
+    if isinstance(node.value, int) and node.value >= 2**63:
+        raise source.error(
+            "integers end at 9223372036854775807 when compiled", node, f"{float(node.value)!r}"
+        )
 
 
 def check_subscript(node: ast.Subscript, source: Source) -> None:

@@ -138,7 +138,15 @@ def check_assignment(node: ast.Assign, source: Source, *, arrays: Collection[str
 
 def check_assigned(target: ast.expr, source: Source, *, arrays: Collection[str]) -> None:
     """Refuse a target that is not compiled, or whose value is lost."""
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, ast.List):
+        # 2.2.3 writes one after the other, so that [a, b] = [b, a] loses a.
+        values = ", ".join(map(ast.unparse, target.elts))
+        raise source.error(
+            "a list as the target of an assignment is compiled to another meaning",
+            target,
+            f"{values} = 1.0, 2.0  # without brackets on both sides",
+        )
+    if isinstance(target, ast.Tuple):
         for one in target.elts:
             if isinstance(one, ast.Starred):
                 raise source.error(

@@ -44,6 +44,112 @@ def pasted(name: str, cell: str, line: int, says: str, fix: str | None = None, *
     )
 
 
+# ---- compiled to something else ---------------------------------------------------------------
+
+COUNTED = "def f(x: 'float64[:]', n: int) -> int:\n    k = 0\n"
+
+pasted(
+    "a counter read after its loop",
+    f"{COUNTED}    for i in range(n):\n        k += i\n    return i\n",
+    5,
+    "one step further",
+    "last_i = i",
+    column=12,
+)
+pasted(
+    "a counter read and assigned after its loop",
+    f"{COUNTED}    for i in range(n):\n        k += i\n    i = i + 1\n    return k\n",
+    5,
+    "one step further",
+    column=9,
+)
+pasted(
+    "a counter that goes on after its loop",
+    f"{COUNTED}    for i in range(n):\n        k += i\n    i += 1\n    return k\n",
+    5,
+    "one step further",
+)
+pasted(
+    "a counter assigned in its loop",
+    f"{COUNTED}    for i in range(n):\n        i += 1\n        k += i\n    return k\n",
+    4,
+    "'i' counts this loop",
+    "i_new = i + 1",
+)
+pasted(
+    "one counter for two nested loops",
+    f"{COUNTED}    for i in range(n):\n        for i in range(2):\n            k += i\n",
+    4,
+    "'i' counts this loop",
+)
+pasted(
+    "a bound assigned in its loop",
+    f"{COUNTED}    for i in range(1, n):\n        n -= 1\n        k += 1\n    return k\n",
+    4,
+    "'n' bounds this loop",
+    "stop = n",
+    language="c",
+)
+pasted(
+    "an element that is a bound assigned in its loop",
+    f"{COUNTED}    for i in range(int(x[0])):\n        x[i] = 1.0\n    return k\n",
+    4,
+    "'x' bounds this loop",
+    language="c",
+)
+pasted(
+    "a list as a target",
+    "def f(x: 'float64[:]'):\n    [x[0], x[1]] = [x[1], x[0]]\n",
+    2,
+    "another meaning",
+    "x[0], x[1] =",
+)
+pasted(
+    "a format in print",
+    "def f(n: int):\n    print('100 %s', n)\n",
+    2,
+    "takes the text for a format",
+    "text = '100 %s'\nprint(text)",
+    column=11,
+    language="c",
+)
+pasted(
+    "a format at the end of print",
+    "def f(n: int):\n    print(n, end='%n')\n",
+    2,
+    "takes the text for a format",
+    language="c",
+)
+pasted(
+    "an integer beyond int64",
+    "def f(n: int) -> int:\n    return n + 9223372036854775808\n",
+    2,
+    "integers end at",
+    "9.223372036854776e+18",
+    language="c",
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "languages"),
+    [
+        ("for i in range(n):\n    k += i\nfor i in range(2):\n    k += i", "fortran c"),
+        ("for i in range(n):\n    k += i\ni = 3\nk += i", "fortran c"),
+        ("i = 7\nk += i\nfor i in range(n):\n    k += i", "fortran c"),
+        ("for i in range(x.shape[0]):\n    x[i] = 1.0", "fortran c"),
+        ("for i in range(len(x)):\n    x[i] = 1.0", "fortran c"),
+        ("for i in range(n):\n    n = 2", "fortran"),
+        ("print('100 %')", "fortran"),
+        ("k = 9223372036854775807", "fortran c"),
+        ("while n > 0:\n    n -= 1\nk = n", "fortran c"),
+    ],
+)
+def test_what_means_the_same_is_not_refused(body: str, languages: str) -> None:
+    code = f"{COUNTED}{textwrap.indent(body, '    ')}\n    return k\n"
+    for language in languages.split():
+        parse_cell(code, language=language)  # pyright: ignore[reportArgumentType]
+
+
 # ---- parameters -----------------------------------------------------------------------------
 
 pasted(
@@ -505,7 +611,7 @@ def test_what_newcomers_paste_is_answered_in_its_line(case: Pasted) -> None:
 @pytest.mark.parametrize("case", PASTED.values(), ids=PASTED)
 def test_a_fix_is_something_that_can_be_pasted(case: Pasted) -> None:
     with pytest.raises(CellError) as caught:
-        parse_cell(case.cell)
+        parse_cell(case.cell, language=case.language)  # type: ignore[arg-type]
     fix = caught.value.fix
     if fix is None:
         assert "syntax error" in caught.value.message

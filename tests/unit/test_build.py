@@ -13,6 +13,7 @@ import pytest
 import kit
 from kit.build import BuildOptions, BuiltCell, build_cell, stale_dependants
 from kit.cache import open_store
+from kit.errors import CellError
 
 SCALE = '''
 def scale(x: "float64[:]", factor: float):
@@ -268,3 +269,9 @@ def test_a_deleted_working_directory_disturbs_no_build(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "7.5", done.stderr
+
+
+def test_an_expression_too_long_for_the_walk_is_an_error_of_the_cell() -> None:
+    terms = " + ".join(["x[0]"] * 500)
+    with pytest.raises(CellError, match="nested too deeply"):
+        build_cell(f"def f(x: 'float64[:]') -> float:\n    return {terms}\n")
