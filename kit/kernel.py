@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
@@ -159,7 +160,7 @@ class PyccelKernel:
         plan = self._plan(values)
         refusal = plan.refusal()
         if refusal is not None:
-            raise refusal
+            raise in_words_of_caller(refusal, self._signature)
         if target == "python" or plan.target == "python":
             return self._run_python(plan, values)
         self._warn_of_copies(plan)

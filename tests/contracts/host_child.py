@@ -70,8 +70,9 @@ def check_read(probes: Probes, case: LayoutCase) -> None:
 
 def refused(kernel: PyccelKernel, array: Array) -> ArgumentRefused:
     before = snapshot(array)
+    arguments = (array,)
     with pytest.raises(ArgumentRefused) as caught:
-        kernel(array)
+        kernel(*arguments)  # starred: the fix then names the parameter, not this variable
     error = caught.value
     assert error.argument == "x"
     assert error.kernel == kernel.__name__
