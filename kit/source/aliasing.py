@@ -137,12 +137,18 @@ class _Lowering:
     def _returned(self, node: ast.Return) -> None:
         if node.value is None:
             return
-        origins = self.value(node.value)
+        elements = node.value.elts if isinstance(node.value, ast.Tuple) else []
+        if elements and not any(isinstance(one, ast.Starred) for one in elements):
+            # Each element leaves by itself: of `x[0], 3` with a vector x, nothing shares.
+            each = tuple(origin for one in elements for origin in self.value(one))
+            origins = drop_axes(each, -1)
+        else:
+            each = origins = self.value(node.value)
         if self._return:
             self.facts.binds.append((self._return, origins))
         else:
             self.facts.returned.extend(origins)
-            self._store(origins, "returned", node)
+            self._store(each, "returned", node)
 
     def _expression(self, node: ast.Expr) -> None:
         self.value(node.value)

@@ -30,6 +30,7 @@ def written(body: str, parameters: str = f"{X}, {Y}, {M}, n: int", before: str =
 READS = {
     "an element": "s = x[n]\nreturn s",
     "an element of two axes": "return m[n, 0]",
+    "several elements": "return x[0], m[0, n], 3",
     "a row's element": "return m[n][0]",
     "attributes": "a, b = m.shape\nreturn a + b + x.size",
     "counts made from attributes": "k = x.size\nk += 1\na = m.shape[0]\na -= 1\nreturn k + a",
@@ -409,3 +410,14 @@ def test_a_real_write_is_named_before_a_mere_return() -> None:
         f"def f({X}):\n    if x[0] > 0.0:\n        return x\n    x[0] = 1.0\n    return x\n"
     )
     assert find_writes(functions)["f"]["x"].how == "assigned"
+
+
+@pytest.mark.parametrize("returned", ["x, 3", "(m[0], 3)", "3, (x, m[0])", "*(x, 1), 2"])
+def test_an_array_in_a_returned_tuple_may_be_written_by_whoever_gets_it(returned: str) -> None:
+    assert written(f"return {returned}") >= ({"m"} if returned.startswith("(m") else {"x"})
+
+
+def test_an_array_that_comes_back_in_a_tuple_is_still_the_array() -> None:
+    before = "def both(a: 'float[:]', k: int):\n    return a, k\n"
+    assert written("z, k = both(x, n)\nz[0] = 1.0", before=before) == {"x"}
+    assert written("z, k = both(x, n)\nreturn z[0]", before=before) == set()
