@@ -118,6 +118,7 @@ class PyccelKernel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the kernel; `kit.use_target` and KIT_TARGET choose where."""
         if CHOICES:
+            __tracebackhide__ = True
             return self._call_slowly(args, kwargs, self._resolve_target(chosen_target()))
         result = self._fast(*args, **kwargs)
         if result is not NOT_FAST:
@@ -137,6 +138,7 @@ class PyccelKernel:
         other arrays are used as they are, without a copy. Where the cell raises, outputs keep
         what it wrote until then.
         """
+        __tracebackhide__ = True  # IPython then shows the user's frames only
         return self._call_slowly(args, kwargs, "python")
 
     def plan(self, *args: Any, **kwargs: Any) -> CallPlan:
@@ -156,6 +158,7 @@ class PyccelKernel:
     def _call_slowly(
         self, args: Sequence[object], kwargs: Mapping[str, object], target: Target
     ) -> Any:
+        __tracebackhide__ = True
         values = self._signature.bind(args, kwargs)
         plan = self._plan(values)
         refusal = plan.refusal()
@@ -177,6 +180,7 @@ class PyccelKernel:
         return self._run(self._function, prepared, self._keywords)
 
     def _run_python(self, plan: CallPlan, values: Sequence[object]) -> Any:
+        __tracebackhide__ = True
         prepared = [
             _for_python(value, one) for value, one in zip(values, plan.arguments, strict=True)
         ]
@@ -186,6 +190,7 @@ class PyccelKernel:
         self, function: Function, prepared: Sequence[object], keywords: Mapping[str, str]
     ) -> Any:
         """Call with what has a keyword passed under it, and everything else by position."""
+        __tracebackhide__ = True
         if not keywords:
             return function(*prepared)
         pairs = [

@@ -29,6 +29,7 @@ from kit.source.names import explain_builtin, explain_unknown, is_unusable_built
 from kit.source.outline import Outline
 from kit.source.place import Placed, Source
 from kit.source.scopes import array_parameters, bound_names
+from kit.source.self_reads import check_self_read
 from kit.source.statements import (
     NO_STATEMENT,
     check_assignment,
@@ -270,6 +271,7 @@ class _Advice:
 
     def _assign(self, node: ast.Assign) -> None:
         check_assignment(node, self._source, arrays=self._arrays)
+        check_self_read(node, self._source, arrays=self._arrays, fortran=self._fortran)
         value = node.value
         if isinstance(value, ast.ListComp | ast.Lambda):
             self._fine.add(id(value))
@@ -288,6 +290,7 @@ class _Advice:
 
     def _augmented(self, node: ast.AugAssign) -> None:
         check_augmented(node, self._source, arrays=self._arrays)
+        check_self_read(node, self._source, arrays=self._arrays, fortran=self._fortran)
         self._visit(node.target)
         self._visit(node.value)
 

@@ -45,3 +45,17 @@ def test_unloading_brings_the_frames_back(user: ShellUser) -> None:
         assert "decorate.py" in run.output
     finally:
         load_ipython_extension(shell)
+
+
+def test_an_error_of_the_cell_run_uncompiled_is_shown_without_frames_of_kit(
+    user: ShellUser,
+) -> None:
+    user.run("%%pyccel_kernel\ndef ratio(a: int, b: int):\n    return a // b\n")
+    for call in (
+        "ratio.python(1, 0)",
+        'import kit\nwith kit.use_target("python"):\n    ratio(1, 0)',
+    ):
+        run = user.run(call)
+        assert isinstance(run.error, ZeroDivisionError)
+        assert "return a // b" in run.output
+        assert "kernel.py" not in run.output
