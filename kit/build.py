@@ -18,7 +18,7 @@ from kit.building.options import BuildOptions
 from kit.cell import Cell, parse_cell
 from kit.errors import CellError
 from kit.kernel import KernelBuild, PyccelKernel
-from kit.source.unit import CellSource, Unit, assemble_unit
+from kit.source.unit import CellSource, Unit, assemble_unit, definitions
 from kit.trace import BuildRecord
 
 if TYPE_CHECKING:
@@ -101,25 +101,40 @@ def rebuild_kernel(unit: str, name: str, options: Mapping[str, Any]) -> PyccelKe
 
 
 def stale_dependants(built: BuiltCell, namespace: Mapping[str, object]) -> dict[str, list[str]]:
-    """Kernels in `namespace` that have an earlier build of one of `built.kernels` compiled in.
+    """Kernels in `namespace` that have another meaning of one of `built.kernels` compiled in.
 
     Returns
     -------
     dict of str to list of str
-        Name of the kernel -> names of what it was built against and what has changed since.
+        Name of the kernel -> names of what it was built against, directly or by way of others,
+        and what has changed since.
     """
+    fresh = {name: _origin(kernel) for name, kernel in built.kernels.items()}
     stale: dict[str, list[str]] = {}
-    for name, value in namespace.items():
-        if not isinstance(value, PyccelKernel) or value.provenance is None or name in built.kernels:
+    for name, kernel in namespace.items():
+        if not isinstance(kernel, PyccelKernel) or name in fresh:
             continue
-        changed = [
-            used
-            for used, kernel in value.provenance.uses.items()
-            if used in built.kernels and built.kernels[used] != kernel
-        ]
+        changed = _changed_uses(kernel, fresh)
         if changed:
             stale[name] = changed
     return stale
+
+
+def _changed_uses(kernel: PyccelKernel, fresh: Mapping[str, CellSource | None]) -> list[str]:
+    """Those of `fresh` that `kernel` was built against when they were something else."""
+    provenance, origin = kernel.provenance, _origin(kernel)
+    if provenance is None or origin is None:
+        return []
+    # Most kernels name none of them, and need not be parsed to find that out.
+    mentioned = [name for name in fresh if name in provenance.unit]
+    if not mentioned:
+        return []
+    old = definitions(kernel.__name__, origin)
+    return [
+        name
+        for name in mentioned
+        if name in old and (new := fresh[name]) and definitions(name, new)[name] != old[name]
+    ]
 
 
 def _parse(

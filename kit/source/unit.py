@@ -15,7 +15,15 @@ from dataclasses import dataclass, field
 from kit.errors import CellError
 from kit.source.lines import split_lines
 
-__all__ = ["CellSource", "Place", "Segment", "Unit", "assemble_unit", "used_names"]
+__all__ = [
+    "CellSource",
+    "Place",
+    "Segment",
+    "Unit",
+    "assemble_unit",
+    "definitions",
+    "used_names",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +148,39 @@ def assemble_unit(cell: CellSource) -> Unit:
     for name, source in cell.uses.items():
         segments += _needed_segments(name, source, meanings, taken)
     return Unit(segments=(*segments, *own))
+
+
+def definitions(name: str, source: CellSource) -> dict[str, tuple[str, ...]]:
+    """What `name` comes down to, and everything that it uses, of this cell and of others.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Name -> its statements and those that they need, as text without places; equal text means
+        the same.
+
+    Examples
+    --------
+    >>> text = "def g(x: float):\\n    return x\\ndef f(x: float):\\n    return g(x)\\n"
+    >>> list(definitions("f", CellSource(text=text)))
+    ['f', 'g']
+    """
+    body = ast.parse(source.whole).body
+    found: dict[str, tuple[str, ...]] = {}
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        if current in found:
+            continue
+        needed, foreign = _closure(current, body)
+        found[current] = tuple(ast.dump(one) for one in needed)
+        waiting += [bound for one in needed for bound in sorted(_bound_names(one))]
+        for other in sorted(foreign & source.uses.keys()):
+            theirs = definitions(other, source.uses[other])
+            found[current] += theirs[other]
+            for key, text in theirs.items():
+                found.setdefault(key, text)
+    return found
 
 
 def _needed_segments(

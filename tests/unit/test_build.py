@@ -196,6 +196,37 @@ def test_redefining_a_function_makes_its_callers_stale_and_repeating_it_does_not
     assert stale_dependants(changed, namespace) == {"norm2": ["square"]}
 
 
+def test_a_caller_is_stale_however_many_calls_lie_between() -> None:
+    namespace: dict[str, object] = dict(build_cell(BASE).kernels)
+    namespace.update(build_cell(USER, namespace=namespace).kernels)
+    far = "def far(x: 'float64[:]'):\n    return 2.0 * norm2(x)\n"
+    namespace.update(build_cell(far, namespace=namespace).kernels)
+    changed = build_cell(BASE.replace("x * x", "3.0 * x"))
+    assert stale_dependants(changed, namespace) == {"norm2": ["square"], "far": ["square"]}
+
+
+def test_a_caller_in_the_same_cell_is_stale_when_another_cell_redefines_what_it_calls() -> None:
+    source = (
+        "def inner(x: float):\n    return x\n\n\n"
+        "def outer(x: float):\n    return inner(x)\n\n\n"
+        "def alone(x: float):\n    return -x\n"
+    )
+    namespace: dict[str, object] = dict(build_cell(source).kernels)
+    same = build_cell("def inner(x: float):\n    return x\n")
+    assert stale_dependants(same, namespace) == {}
+    other = build_cell("def inner(x: float):\n    return 2.0 * x\n")
+    assert stale_dependants(other, namespace) == {"outer": ["inner"]}
+
+
+def test_a_changed_helper_behind_an_unchanged_function_counts() -> None:
+    source = "def _h(x: float):\n    return x\n\n\ndef g(x: float):\n    return _h(x)\n"
+    namespace: dict[str, object] = dict(build_cell(source).kernels)
+    user = build_cell("def u(x: float):\n    return g(x)\n", namespace=namespace)
+    namespace.update(user.kernels)
+    changed = build_cell(source.replace("return x\n", "return 2.0 * x\n", 1))
+    assert stale_dependants(changed, namespace) == {"u": ["g"]}
+
+
 def test_a_name_that_no_cell_supplies_is_refused_in_its_line() -> None:
     with pytest.raises(kit.CellError, match="square") as caught:
         build_cell(USER)
