@@ -271,7 +271,7 @@ class _Advice:
 
     def _assign(self, node: ast.Assign) -> None:
         check_assignment(node, self._source, arrays=self._arrays)
-        check_self_read(node, self._source, arrays=self._arrays, fortran=self._fortran)
+        check_self_read(node, self._source, fortran=self._fortran)
         value = node.value
         if isinstance(value, ast.ListComp | ast.Lambda):
             self._fine.add(id(value))
@@ -290,7 +290,7 @@ class _Advice:
 
     def _augmented(self, node: ast.AugAssign) -> None:
         check_augmented(node, self._source, arrays=self._arrays)
-        check_self_read(node, self._source, arrays=self._arrays, fortran=self._fortran)
+        check_self_read(node, self._source, fortran=self._fortran)
         self._visit(node.target)
         self._visit(node.value)
 

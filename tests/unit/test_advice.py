@@ -46,6 +46,44 @@ def pasted(name: str, cell: str, line: int, says: str, fix: str | None = None, *
 
 # ---- compiled to something else ---------------------------------------------------------------
 
+WHOLE = "import numpy as np\ndef f(x: 'float64[:]', m: 'float64[:,:]', y: 'float64[:]', n: int):\n"
+READS_WHAT_IT_WRITES = [
+    "x[:] = x / x[0]",
+    "x /= x[0]",
+    "x[:] -= x[n]",
+    "x[1:] = x[:-1]",
+    "x[1:-1] = 0.5 * (x[:-2] + x[2:])",
+    "x[::2] = x[1::2]",
+    "x[-1:] = x[0:]",
+    "x[n:] = x[n - 1]",
+    "x[0] = np.sum(x)",
+    "x[n] = x.sum()",
+    "m[n, :] = m[n, :] - m[n, 1] * m[0, :]",
+    "m[0] = m[0] / m[0, 0]",
+    "m[0] = m[0] / m[0][0]",
+    "m[:, 1] = m[1, :]",
+    "m[:] = m @ m",
+    "m[:] = np.matmul(m, m)",
+    "m[:] = y[0] + m.T",
+]
+for _statement in READS_WHAT_IT_WRITES:
+    pasted(
+        f"a statement that reads what it writes: {_statement}",
+        f"{WHOLE}    {_statement}\n",
+        3,
+        "is read here while",
+        f"{_statement[0]}_old = {_statement[0]}.copy()",
+        language="c",
+    )
+for _statement in ("m[:] = m.T", "m[:] = m + np.transpose(m)"):
+    pasted(
+        f"a transposed view of what is written: {_statement}",
+        f"{WHOLE}    {_statement}\n",
+        3,
+        "is read here while",
+        "m_old = m.copy()",
+    )
+
 COUNTED = "def f(x: 'float64[:]', n: int) -> int:\n    k = 0\n"
 
 pasted(
@@ -148,6 +186,43 @@ def test_what_means_the_same_is_not_refused(body: str, languages: str) -> None:
     code = f"{COUNTED}{textwrap.indent(body, '    ')}\n    return k\n"
     for language in languages.split():
         parse_cell(code, language=language)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x[:] = x * 2.0 + y",
+        "x[:] = np.sqrt(x[:])",
+        "x[:] = x / np.sum(x)",
+        "x[1:] = x[1:] / np.sum(x[:3])",
+        "x[:] = x / x.shape[0]",
+        "x[1:] = y[:-1]",
+        "x[1:4] *= x[1:4]",
+        "x[:3] = x[3:]",
+        "x[n:] = x[:n]",
+        "x[1:] = x[0]",
+        "x[n + 1:] = x[n]",
+        "x[:-1] = x[-1]",
+        "x[0] = x[1] + x[0]",
+        "x[0] = np.max(x)",
+        "x[0] += np.sum(x)",
+        "x[n] = y.sum()",
+        "m[0, :] = m[1, :]",
+        "m[n, :] -= 2.0 * m[n - 1, :]",
+        "m[2:, 2:] -= m[1, 2:]",
+        "m[1, :] -= m[0, 0] * m[0, :]",
+        "m[0] = m[1]",
+        "m[0, 1] = m[1, 0]",
+        "x[:] = m @ y",
+    ],
+)
+def test_a_statement_that_reads_only_what_it_leaves_alone_is_not_refused(statement: str) -> None:
+    parse_cell(f"{WHOLE}    {statement}\n", language="c")
+
+
+@pytest.mark.parametrize("statement", READS_WHAT_IT_WRITES[:-1])
+def test_fortran_computes_the_whole_right_side_first(statement: str) -> None:
+    parse_cell(f"{WHOLE}    {statement}\n", language="fortran")
 
 
 # ---- parameters -----------------------------------------------------------------------------
