@@ -46,6 +46,7 @@ format: setup ## let ruff rewrite what it can
 
 bench: ## measure against Numba, Cython, fortran-magic and C, into benchmarks/results/
 	@$(SETUP) bench
+	@$(RUN) -m pytest tests/contracts/test_peers.py
 	@$(RUN) -m benchmarks.run $(ARGS)
 
 fuzz: setup ## random arrays and calls, many more than make test tries (CASES=100000 KIT_FUZZ_SEED=1)
