@@ -69,7 +69,7 @@ _EPYCCEL_FRESH = (
     _HEAD
     + """
 start = time.perf_counter()
-from pyccel.epyccel import epyccel
+from pyccel import epyccel
 module = epyccel(SOURCE, language="fortran")
 seconds = time.perf_counter() - start
 y = np.ones(3); module.axpy(2.0, np.arange(3.0), y); assert y.tolist() == [1, 3, 5]
@@ -79,7 +79,7 @@ print(json.dumps({"seconds": seconds}))
 _EPYCCEL_AGAIN = (
     _HEAD
     + """
-from pyccel.epyccel import epyccel
+from pyccel import epyccel
 epyccel(SOURCE, language="fortran")
 start = time.perf_counter()
 epyccel(SOURCE, language="fortran")

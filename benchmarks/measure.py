@@ -71,6 +71,8 @@ def run_child(code: str, *, cache: str, env: Mapping[str, str] | None = None) ->
     """Run Python code in a fresh process; its last line of output is JSON."""
     # Users have byte code; without it an import measures the compiler of Python.
     kept = {key: one for key, one in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    # f2py looks for meson on the PATH, as an activated environment has it.
+    kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     with tempfile.TemporaryDirectory() as cwd:
         done = subprocess.run(
             [sys.executable, "-c", code],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from kit.backends.pyccel import prewarm
 from kit.magics.completion import make_matcher
 from kit.magics.pyccel import PyccelKernelMagic
 from kit.magics.rendering import hide_own_frames
@@ -53,6 +53,14 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     transforms = shell.input_transformer_manager.cleanup_transforms
     transforms.append(_give_empty_cell_a_body)
     undo.append(lambda: transforms.remove(_give_empty_cell_a_body))
+    _prewarm()
+
+
+def _prewarm() -> None:
+    if os.environ.get("KIT_PREWARM") == "0":
+        return
+    from kit.backends.pyccel import prewarm  # what only builds need is imported for them
+
     prewarm()
 
 

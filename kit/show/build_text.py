@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 
 from kit.errors import clean_text
+from kit.show.escaped import escaped
 from kit.show.sizes import bytes_text
 
 __all__ = [
@@ -147,9 +147,9 @@ def source_html(text: str, tokens: Sequence[tuple[str, str]] | None = None) -> s
     """
     pieces = tokens if tokens is not None else [("", text)]
     body = "".join(
-        f'<span style="color:{html.escape(colour)}">{html.escape(piece)}</span>'
+        f'<span style="color:{escaped(colour)}">{escaped(piece)}</span>'
         if colour
-        else html.escape(piece)
+        else escaped(piece)
         for colour, piece in pieces
     )
     return f'<pre class="kit-source" style="white-space:pre;overflow-x:auto">{body}</pre>'

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
-
 from kit.errors import clean_text
+from kit.show.escaped import escaped
 
 __all__ = ["error_text", "progress_html", "progress_text"]
 
@@ -47,4 +46,4 @@ def progress_text(action: str, stage: str, seconds: float) -> str:
 
 def progress_html(text: str) -> str:
     """The same for a notebook; no script, no style sheet, nothing that outlives it."""
-    return f'<div class="kit-progress" style="opacity:.75">{html.escape(text)}</div>'
+    return f'<div class="kit-progress" style="opacity:.75">{escaped(text)}</div>'

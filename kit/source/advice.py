@@ -28,6 +28,7 @@ from kit.source.loops import check_loops
 from kit.source.names import explain_builtin, explain_unknown, is_unusable_builtin
 from kit.source.outline import Outline
 from kit.source.place import Placed, Source
+from kit.source.returns import check_returns
 from kit.source.scopes import array_parameters, bound_names
 from kit.source.self_reads import check_self_read
 from kit.source.statements import (
@@ -154,6 +155,12 @@ class _Advice:
             elif isinstance(node, ast.ClassDef):
                 self._class(node)
             else:
+                if isinstance(node, ast.Assert):
+                    raise self._source.error(
+                        "an assert at the top level ends the notebook process when it fails",
+                        node,
+                        f"{ast.unparse(node)}  # in another cell",
+                    )
                 if isinstance(node, ast.Assign | ast.AnnAssign):
                     check_module_value(node, self._source, aliases=self._outline.aliases)
                 self._visit(node)
@@ -188,6 +195,7 @@ class _Advice:
         self._arrays = array_parameters(node) - anew
         self._function = node
         check_loops(node, self._source, fortran=self._fortran)
+        check_returns(node, self._source)
         self._all(node.body)
         self._locals, self._arrays, self._function, self._imports = outer
 

@@ -879,3 +879,42 @@ def test_what_is_written_instead_is_not_itself_refused() -> None:
         assert member not in vocabulary.MODULES[module], name
         for used in re.findall(r"np\.(\w+)\(", instead):
             assert used in vocabulary.MODULES["numpy"], name
+
+
+ONE_WAY_WITHOUT = {
+    "a missing else": ("if n > 3:\n    return 1.0", 3),
+    "a loop that may not run": ("for i in range(n):\n    return 1.0", 3),
+    "a branch that falls through": ("if n > 3:\n    return 1.0\nelse:\n    n = 2", 3),
+    "a bare return": ("if n > 3:\n    return\nreturn 1.0", 4),
+    "None": ("if n > 3:\n    return None\nreturn 1.0", 4),
+    "a loop that is left": ("while True:\n    if n > 3:\n        break\n    return 1.0", 3),
+}
+
+
+@pytest.mark.parametrize(("body", "line"), ONE_WAY_WITHOUT.values(), ids=ONE_WAY_WITHOUT)
+def test_a_function_that_returns_a_value_on_some_ways_only_is_refused(body: str, line: int) -> None:
+    with pytest.raises(CellError, match="returns a value in line") as caught:
+        parse_cell("\ndef f(n: int):\n" + textwrap.indent(body, "    "))
+    assert caught.value.line == line
+    assert str(caught.value.fix).startswith("return 1.0")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if n > 3:\n    return 1.0\nreturn 2.0",
+        "if n > 3:\n    return 1.0\nelse:\n    return 2.0",
+        "if n > 3:\n    return 1.0\nelif n > 2:\n    return 2.0\nelse:\n    return 3.0",
+        "while True:\n    n += 1\n    if n > 9:\n        return 1.0",
+        "if n > 3:\n    return\nn = 1",
+        "n = 1",
+    ],
+)
+def test_a_function_that_returns_a_value_on_all_ways_or_on_none_is_accepted(body: str) -> None:
+    parse_cell("def f(n: int):\n" + textwrap.indent(body, "    "))
+
+
+def test_an_assert_at_the_top_level_is_refused_because_it_would_end_the_process() -> None:
+    with pytest.raises(CellError, match="ends the notebook process") as caught:
+        parse_cell("\nassert 1 == 1\ndef f(n: int):\n    return n\n")
+    assert caught.value.line == 2

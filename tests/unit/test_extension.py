@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kit import extension
+from kit.backends import pyccel
 from tests.unit.magic_shell import the_shell
 
 if TYPE_CHECKING:
@@ -88,7 +89,12 @@ def test_loading_warms_the_compiler(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[None] = []
-    monkeypatch.setattr(extension, "prewarm", lambda: calls.append(None))
+    monkeypatch.setattr(pyccel, "prewarm", lambda: calls.append(None))
+    monkeypatch.setenv("KIT_PREWARM", "0")
+    extension.load_ipython_extension(shell)
+    assert calls == []
+    extension.unload_ipython_extension(shell)
+    monkeypatch.delenv("KIT_PREWARM")
     extension.load_ipython_extension(shell)
     assert len(calls) == 1
 
