@@ -120,6 +120,9 @@ start = time.perf_counter()
 import kit
 print(json.dumps({"seconds": time.perf_counter() - start}))
 """
+_IMPORT_ALL = _IMPORT.replace(
+    "import kit", "import kit\nfor name in kit.__all__: getattr(kit, name)"
+)
 
 
 def rows(rounds: int = 5) -> Iterator[Row]:
@@ -131,10 +134,13 @@ def rows(rounds: int = 5) -> Iterator[Row]:
 
 
 def _row_import() -> Row:
-    value = median_of(child_seconds({"kit": _IMPORT}, rounds=15, fresh_store=False))["kit"] * 1e3
+    codes = {"kit": _IMPORT, "all": _IMPORT_ALL}
+    medians = median_of(child_seconds(codes, rounds=15, fresh_store=False))
+    value, every = medians["kit"] * 1e3, medians["all"] * 1e3
     return Row(
         figure="`import kit` over `import numpy`",
-        value=value, unit="ms", must="<= 15", met=value <= 15, peers={}, note="median of 15",
+        value=value, unit="ms", must="<= 15", met=value <= 15, peers={},
+        note=f"median of 15; names load when first used, all of them together {every:.0f} ms",
     )  # fmt: skip
 
 
