@@ -85,7 +85,13 @@ def _copies(inward: int, outward: int) -> list[str]:
 
 
 def _cells(row: Mapping[str, str]) -> list[str]:
-    values = {**row, "copies": ", ".join(_copies(int(row["bytes_in"]), int(row["bytes_out"])))}
+    # Where "passed" says already what was found, the reason is what it is not.
+    reason = f"not {row['declared']}" if row["reason"] == row["passed"] else row["reason"]
+    values = {
+        **row,
+        "reason": reason,
+        "copies": ", ".join(_copies(int(row["bytes_in"]), int(row["bytes_out"]))),
+    }
     return [values[name] for name in _COLUMNS]
 
 

@@ -253,3 +253,9 @@ def test_the_annotation_that_a_fix_offers_keeps_final() -> None:
     signature = replace(signature, parameters=(replace(signature.parameters[0], final=True),))
     made = plan_call("f", signature, [np.zeros(3, "i4")], policy="warn", language="fortran")
     assert made["x"].fix.endswith("# or annotate x: 'Final[int32[:]]'")
+
+
+def test_a_refusal_in_a_table_does_not_repeat_what_was_passed() -> None:
+    lines = repr(plan(np.zeros((2, 2), "f4"), np.zeros((2, 2), order="F"), 1)).splitlines()
+    refused = next(line for line in lines if "REFUSE" in line)
+    assert refused.split("REFUSE")[1].strip() == "not float64[:,:]"
