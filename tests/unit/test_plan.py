@@ -256,6 +256,7 @@ def test_the_annotation_that_a_fix_offers_keeps_final() -> None:
 
 
 def test_a_refusal_in_a_table_does_not_repeat_what_was_passed() -> None:
-    lines = repr(plan(np.zeros((2, 2), "f4"), np.zeros((2, 2), order="F"), 1)).splitlines()
+    made = plan(np.zeros((2, 2), "f4"), np.zeros((2, 2), order="F"), 1, 1.0)
+    lines = repr(made).splitlines()
     refused = next(line for line in lines if "REFUSE" in line)
     assert refused.split("REFUSE")[1].strip() == "not float64[:,:]"
