@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from kit.backends.packages import find_package
 from kit.backends.protocol import Progress
-from kit.backends.toolchain import find_package
 from kit.errors import BuildError
 
 __all__ = ["TICK_S", "Worker", "WorkerEndedError", "worker_environment"]

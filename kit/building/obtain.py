@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from kit.backends.identity import identify_toolchain
 from kit.backends.imports import find_module, imported_modules
-from kit.backends.toolchain import identify_toolchain
 from kit.building.options import BuildOptions
 from kit.cache import (
     JSON,

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kit.backends import toolchain
-from kit.backends.toolchain import DEFAULT_FLAGS, find_compilers, identify_toolchain
+from kit.backends import identity, packages
+from kit.backends.identity import identify_toolchain
+from kit.backends.toolchain import DEFAULT_FLAGS, find_compilers
 from kit.errors import BuildError
 
 
@@ -173,7 +174,7 @@ def test_an_untested_pyccel_is_refused_with_the_line_that_installs_a_tested_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     (tmp_path / "version.py").write_text(f'__version__ = "{version}"\n')
-    monkeypatch.setattr(toolchain, "find_package", lambda name: tmp_path)
+    monkeypatch.setattr(identity, "find_package", lambda name: tmp_path)
     with pytest.raises(BuildError, match=version) as caught:
         identify_toolchain("c", None, False)
     assert caught.value.fix == 'python -m pip install "pyccel>=2.2.3,<2.3"'
@@ -183,7 +184,7 @@ def test_an_untested_pyccel_is_refused_with_the_line_that_installs_a_tested_one(
 def test_what_is_called_pyccel_beside_the_notebook_is_not_taken_for_pyccel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: str
 ) -> None:
-    usual = toolchain.find_package("pyccel")
+    usual = packages.find_package("pyccel")
     (tmp_path / stranger).parent.mkdir(exist_ok=True)
     (tmp_path / stranger).write_text("raise SystemExit('imported')\n")
     monkeypatch.chdir(tmp_path)
@@ -192,10 +193,10 @@ def test_what_is_called_pyccel_beside_the_notebook_is_not_taken_for_pyccel(
     for entries in (["", *sys.path], [str(tmp_path), *sys.path]):
         monkeypatch.setattr(sys, "path", entries)
         importlib.invalidate_caches()
-        assert toolchain.find_package("pyccel") == usual
+        assert packages.find_package("pyccel") == usual
     monkeypatch.chdir("/")
     if stranger != "pyccel/__init__.py":  # beside a script that is run from elsewhere
-        assert toolchain.find_package("pyccel") == usual
+        assert packages.find_package("pyccel") == usual
 
 
 def test_a_pyccel_that_is_only_in_the_working_directory_is_pyccel(
@@ -209,13 +210,13 @@ def test_a_pyccel_that_is_only_in_the_working_directory_is_pyccel(
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.setattr(sys, "meta_path", [importlib.machinery.PathFinder])
     importlib.invalidate_caches()
-    assert toolchain.find_package("pyccel") == tmp_path / "pyccel"
+    assert packages.find_package("pyccel") == tmp_path / "pyccel"
     with pytest.raises(BuildError, match="cannot be read"):
         identify_toolchain("c", None, False)
 
 
 def test_a_missing_pyccel_is_an_error_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "find_package", lambda name: None)
+    monkeypatch.setattr(identity, "find_package", lambda name: None)
     with pytest.raises(BuildError, match="not installed") as caught:
         identify_toolchain("c", None, False)
     assert "pip install" in str(caught.value.fix)
