@@ -53,7 +53,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 # Where each public name lives. A name is imported when it is first used, so that `import kit`
-# costs a millisecond in a script that may never build anything (docs/decisions/).
+# costs a millisecond in a script that may never build anything (docs/decisions/0011).
 _HOMES = {
     "kit.decorate": ("KernelNamespace", "pyccel_kernel"),
     "kit.errors": (
