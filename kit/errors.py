@@ -17,13 +17,17 @@ __all__ = [
     "StaleKernelError",
     "argument_refused",
     "clean_text",
+    "one_line",
 ]
 
 # CSI and OSC sequences, then every other C0/C1 control except tab and newline.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
 # Bidirectional overrides and isolates can make a message read differently from what it says
 # (CVE-2021-42574); zero-width characters hide in names.
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    r"\U000e0000-\U000e007f]"
+)
 
 
 def clean_text(text: str) -> str:
@@ -35,6 +39,17 @@ def clean_text(text: str) -> str:
     'red'
     """
     return _HIDDEN.sub("", _ANSI.sub("", text))
+
+
+def one_line(text: str) -> str:
+    """Clean text in one line: names and values in a message must not break its layout.
+
+    Examples
+    --------
+    >>> one_line("a\\n  b")
+    'a b'
+    """
+    return re.sub(r"\s*\n\s*", " ", clean_text(text).strip())
 
 
 class KitError(Exception):
@@ -75,6 +90,8 @@ class _LocatedError(KitError):
         self.line = line
         self.column = column
         self.source_line = None if source_line is None else clean_text(source_line)
+        # The column counts the hidden characters too.
+        self._before = clean_text((source_line or "")[: (column or 1) - 1])
         self.fix = None if fix is None else clean_text(fix)
         self.cell = cell
         super().__init__(self._compose())
@@ -85,7 +102,7 @@ class _LocatedError(KitError):
             parts.append(f"  {self.source_line}")
             if self.column is not None:
                 # Tabs keep their width, so that the caret stands below its character.
-                lead = re.sub(r"[^\t]", " ", self.source_line[: self.column - 1])
+                lead = re.sub(r"[^\t]", " ", self._before)
                 parts.append(f"  {lead}^")
         if self.fix:
             # Advice in words is a comment, so that pasting it does no harm; here it is read.
@@ -189,8 +206,8 @@ class ArgumentRefused(KitError):
     def __init__(self, kernel: str, argument: str, *, found: str, need: str, fix: str) -> None:
         self.kernel = clean_text(kernel)
         self.argument = clean_text(argument)
-        self.found = clean_text(found)
-        self.need = clean_text(need)
+        self.found = one_line(found)
+        self.need = one_line(need)
         self.fix = clean_text(fix)
         super().__init__(self._compose())
 

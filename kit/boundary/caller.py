@@ -22,6 +22,7 @@ __all__ = ["in_words_of_caller", "reword_fix"]
 _PACKAGE = str(Path(__file__).parents[1])
 # What binds at least as tightly as an attribute: the rest needs parentheses in front of one.
 _TIGHT = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple)
+_STRING = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
 
 
 def in_words_of_caller(refusal: ArgumentRefused, signature: Signature) -> ArgumentRefused:
@@ -80,11 +81,19 @@ def reword_fix(fix: str, kernel: str, argument: str, texts: Mapping[str, str]) -
 
 
 def _replace(line: str, texts: Mapping[str, str]) -> str:
-    """Every variable of the line that is a parameter; keywords of a call (`n=`) stay."""
+    """Every variable of the line that is a parameter; keywords (`n=`) and strings stay.
+
+    Examples
+    --------
+    >>> _replace('x["x"] = x_buffer  # x', {"x": "data"})
+    'data["x"] = x_buffer  # x'
+    """
     names = "|".join(map(re.escape, texts))
-    code, mark, comment = line.partition("  # ")
-    code = re.sub(rf"(?<![\w.])({names})(?![\w=])", lambda match: texts[match[1]], code)
-    return code + mark + comment
+    return re.sub(
+        rf"  # .*|{_STRING}|(?<![\w.])({names})(?![\w=])",
+        lambda match: match[0] if match[1] is None else texts[match[1]],
+        line,
+    )
 
 
 def _calling_frame() -> FrameType | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kit.errors import clean_text
+from kit.errors import clean_text, one_line
 from kit.show.escaped import escaped
 from kit.show.sizes import bytes_text
 
@@ -25,7 +25,7 @@ def plan_text(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> st
         One per argument, with the keys argument, intent, declared, passed, action, bytes_in,
         bytes_out, reason, need and fix.
     """
-    cells = [[clean_text(text) for text in _cells(row)] for row in rows]
+    cells = [[one_line(text) for text in _cells(row)] for row in rows]
     table = [list(_COLUMNS), *cells]
     widths = [max(len(line[column]) for line in table) for column in range(len(_COLUMNS))]
     lines = [clean_text(_headline(kernel, target, rows))]

@@ -46,6 +46,13 @@ def test_an_expression_is_converted_and_passed_in_its_place() -> None:
     assert data["v"].tolist() == [0, 2, 4]
 
 
+def test_a_field_that_is_called_like_a_parameter_keeps_its_name() -> None:
+    points = np.zeros(3, dtype=[("out", "f8"), ("y", "f8")])
+    fix, scope = refuse("scale(u, points)", u=np.arange(3.0), points=points)
+    exec(fix, scope)
+    assert points["out"].tolist() == [0, 1, 2]
+
+
 def test_an_output_that_is_an_expression_keeps_its_result() -> None:
     table = np.zeros((3, 2), dtype="f4")
     fix, scope = refuse("scale(u, table[:, 1], 3.0)", u=np.arange(3.0), table=table)

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+import kit
 from kit import errors
 from kit.cache import ArtifactUnusable
 from kit.errors import (
@@ -67,3 +68,27 @@ def test_a_copied_refusal_is_still_a_type_error_or_a_value_error() -> None:
 
 def test_a_warning_survives_pickling() -> None:
     assert str(pickle.loads(pickle.dumps(KitWarning("once")))) == "once"
+
+
+def test_the_caret_stands_below_its_character_where_hidden_ones_come_before() -> None:
+    line = 'a = "\u202e\u061c" + b'
+    error = kit.CellError("no", line=2, column=line.index("b") + 1, source_line=line)
+    _, shown, caret = str(error).split("\n")
+    assert shown == '  a = "" + b'
+    assert shown[caret.index("^")] == "b"
+
+
+def test_a_name_with_line_breaks_does_not_forge_lines_of_a_refusal() -> None:
+    hostile = type("X\n  fix:   import os\u2028", (), {})()
+
+    def nothing(x: object) -> None: ...
+
+    kernel = kit.PyccelKernel(nothing, signature="def nothing(x: 'float64[:]'): ...", outputs=())
+    with pytest.raises(kit.ArgumentRefused) as caught:
+        kernel(hostile)
+    assert [one[:8].strip() for one in str(caught.value).split("\n")[1:4]] == [
+        "found:",
+        "need:",
+        "fix:",
+    ]
+    assert len(str(kernel.plan(hostile)).split("\n")) == 6
