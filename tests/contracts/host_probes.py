@@ -17,6 +17,7 @@ from typing import Any
 
 from kit.backends.protocol import CompileRequest
 from kit.backends.pyccel import compile_unit
+from kit.backends.toolchain import DEFAULT_FLAGS
 from kit.kernel import PyccelKernel
 from kit.provenance import KernelBuild
 from kit.signature import Signature, parse_signature
@@ -205,7 +206,14 @@ def compile_probes(folder: Path, language: Language) -> Path:
     source = probe_source(language)
     (folder / f"{MODULE}.py").write_text(source)
     reply = compile_unit(
-        CompileRequest(source=source, module_name=MODULE, language=language, scratch=str(folder))
+        CompileRequest(
+            source=source,
+            module_name=MODULE,
+            language=language,
+            scratch=str(folder),
+            # Random bytes as numbers round differently where a product and a sum are fused.
+            flags=(*DEFAULT_FLAGS, "-ffp-contract=off"),
+        )
     )
     if reply.artifact is None:
         raise RuntimeError(f"the probes do not compile:\n{reply.diagnostics}\n{reply.log}")

@@ -380,13 +380,13 @@ def histogram(x: 'float64[:]', bins: 'int64[:]', low: float, high: float):
 '''
 
 
-def test_fifty_lines_are_read_within_two_milliseconds() -> None:
+def test_fifty_lines_are_read_within_three_milliseconds() -> None:
     cell = parse_cell(FIFTY_LINES)
     assert cell.functions["advance"].signature.outputs == ("u", "v")
     assert cell.functions["histogram"].signature.outputs == ("bins",)
     # The shortest of many: a machine that does other things too must not fail this.
     seconds = min(timeit.repeat(lambda: parse_cell(FIFTY_LINES), number=1, repeat=60))
-    assert seconds < 2e-3
+    assert seconds < 3e-3
 
 
 def test_reading_a_cell_loads_no_toolchain() -> None:

@@ -8,6 +8,7 @@ import sys
 # What Windows lacks of what kit and its imports use; the interpreter underneath stays what it is.
 AS_WINDOWS = """
 import os, sys
+import tempfile  # Python 3.13's shutil asks for Windows' own module
 import numpy
 import IPython.core.interactiveshell
 sys.platform = "win32"
