@@ -133,6 +133,8 @@ class _Run:
         """Translate the user's modules, then the unit."""
         os.chdir(self.scratch)
         os.environ.update(self.request.environment)
+        # Compilers' own temporary files: the store may have room where /tmp has none.
+        os.environ["TMPDIR"] = str(self.scratch)
         errors: Any = import_module("pyccel.errors.errors").Errors()
         unit = self.scratch / f"{self.request.module_name}.py"
         unit.write_text(without_keyword_only(self.request.source), encoding="utf-8")

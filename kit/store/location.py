@@ -49,7 +49,8 @@ def store_location() -> Location:
     Raises
     ------
     CacheError
-        If ``KIT_CACHE_DIR`` is relative and the working directory has been deleted.
+        If ``KIT_CACHE_DIR`` is relative and the working directory has been deleted, or names the
+        home of an unknown user.
 
     Notes
     -----
@@ -60,6 +61,12 @@ def store_location() -> Location:
     if named:
         try:
             return Location(root=Path(named).expanduser().absolute(), is_private=False)
+        except RuntimeError:
+            raise CacheError(
+                f"KIT_CACHE_DIR={named} begins with the home of a user who is unknown here",
+                need="an absolute path",
+                fix='export KIT_CACHE_DIR="$HOME/kit-store"',
+            ) from None
         except FileNotFoundError:
             raise CacheError(
                 f"KIT_CACHE_DIR={named} is relative and the working directory has been deleted",

@@ -51,7 +51,7 @@ def first_writable(
     raise CacheError(
         "; ".join(f"{place}: {why}" for place, why in tried),
         need="a few megabytes in one of these places",
-        fix=f"df -h {shlex.join(str(place) for place, _ in tried)}",
+        fix=f"df -h {shlex.join(dict.fromkeys(str(place) for place, _ in tried))}",
     ) from problem
 
 

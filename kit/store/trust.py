@@ -126,8 +126,13 @@ def _check(path: Path, facts: os.stat_result, *, is_directory: bool) -> None:
         raise refuse(
             f"{path} can be written by others (mode {stat.S_IMODE(facts.st_mode):04o})",
             need="only you can write it, because loading a kernel runs it",
-            command=f"chmod go-w {_quoted(path)}",
+            command=f"chmod go-w {_quoted(path)}" if _may_be_closed(facts) else None,
         )
+
+
+def _may_be_closed(facts: os.stat_result) -> bool:
+    """Whether this user can take others' right to write, and nobody needs it: /tmp stays open."""
+    return os.geteuid() in (0, facts.st_uid) and not facts.st_mode & stat.S_ISVTX
 
 
 def _wrong_type(path: Path) -> CacheError:

@@ -69,6 +69,27 @@ def test_what_others_can_write_is_refused_until_the_fix_is_pasted(
     _use(store)
 
 
+def test_a_directory_that_is_open_to_all_on_purpose_is_not_to_be_closed(store: Store) -> None:
+    entry = store.list()[0]
+    store.root.chmod(0o1777)  # as /tmp
+    assert _refusal(store, entry).fix == 'export KIT_CACHE_DIR="$HOME/kit-store"'
+
+
+@as_root
+def test_roots_directory_is_not_to_be_closed_by_others(public: Path) -> None:
+    script = (
+        "import os, sys; from pathlib import Path\n"
+        "from kit.store import trust\n"
+        f"os.seteuid({STRANGER})\n"
+        "try: trust.open_directory(Path(sys.argv[1]))\n"
+        "except Exception as error: print(error.found, error.fix)\n"
+    )
+    public.chmod(0o777)
+    told = subprocess.check_output([sys.executable, "-c", script, str(public)], text=True)
+    assert "can be written by others" in told
+    assert "chmod" not in told
+
+
 @as_root
 @pytest.mark.parametrize("part", PARTS)
 def test_what_belongs_to_someone_else_is_refused(store: Store, part: str) -> None:
@@ -295,6 +316,12 @@ def test_a_named_directory_wins_and_its_tilde_is_the_home(no_setting: pytest.Mon
     no_setting.setenv("HOME", "/home/x")
     no_setting.setenv("KIT_CACHE_DIR", "~/store")
     assert location.store_location() == (Path("/home/x/store"), False, None)
+
+
+def test_the_home_of_an_unknown_user_is_refused(no_setting: pytest.MonkeyPatch) -> None:
+    no_setting.setenv("KIT_CACHE_DIR", "~nobody-of-this-name/store")
+    with pytest.raises(CacheError, match="unknown here"):
+        location.store_location()
 
 
 @as_root

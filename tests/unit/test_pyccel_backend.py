@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -125,6 +126,13 @@ def fill(x: 'float64[:]'):
     assert "-O3" not in reply.log
     assert """-O1 '-DNAME="a b"'""" in reply.log
     assert "-lgomp" in reply.log
+
+
+def test_compilers_keep_their_temporary_files_in_the_store(tmp_path: Path) -> None:
+    reply = build(AXPY, tmp_path / "scratch", flags=("-v",))  # names them
+    assert reply.artifact is not None
+    assert f"-o {tmp_path}/scratch/cc" in reply.log
+    assert f"-o {tempfile.gettempdir()}/cc" not in reply.log
 
 
 def test_debug_checks_bounds(tmp_path: Path) -> None:
