@@ -19,7 +19,7 @@ from kit.terms import Language
 __all__ = ["describe_compilers", "identify_toolchain"]
 
 # Raised whenever kit builds differently from the same inputs, so that old artifacts are not found.
-_RECIPE = "1"
+_RECIPE = "2"
 
 # Inclusive and exclusive: kit replaces parts of Pyccel's pipeline (backends.pipeline), which only
 # the tested series is known to bear. pyproject.toml holds the same range.

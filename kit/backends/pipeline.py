@@ -32,7 +32,7 @@ from kit.backends.diagnostics import from_compiler, from_crash, from_pyccel, fro
 from kit.backends.files_read import FilesRead
 from kit.backends.imports import bring_user_modules
 from kit.backends.protocol import CompileReply, CompileRequest, Diagnostic
-from kit.backends.source import without_keyword_only
+from kit.backends.source import with_harmless_comments, without_keyword_only
 from kit.backends.toolchain import DEFAULT_FLAGS
 from kit.backends.wrapper_library import WrapperLibrary
 
@@ -137,7 +137,8 @@ class _Run:
         os.environ["TMPDIR"] = str(self.scratch)
         errors: Any = import_module("pyccel.errors.errors").Errors()
         unit = self.scratch / f"{self.request.module_name}.py"
-        unit.write_text(without_keyword_only(self.request.source), encoding="utf-8")
+        translated = with_harmless_comments(without_keyword_only(self.request.source))
+        unit.write_text(translated, encoding="utf-8")
         commands = Commands(settings=self._settings(), on_stage=self.on_stage, log=_print)
         self._patch(commands)
         crash: list[Diagnostic] = []
@@ -181,7 +182,9 @@ class _Run:
             self.request.source, self.request.search_path, self.scratch, recognised
         )
         for module in modules:
-            self.files.note(module.origin, module.copy.read_bytes())
+            text = module.copy.read_bytes()
+            self.files.note(module.origin, text)
+            module.copy.write_text(with_harmless_comments(text.decode()), encoding="utf-8")
         config = self._write_config()
         for file in [*(module.copy for module in modules), unit]:
             pipeline.execute_pyccel(

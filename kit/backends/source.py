@@ -7,7 +7,51 @@ import re
 
 from kit.source.lines import split_lines
 
-__all__ = ["character_column", "without_keyword_only"]
+__all__ = ["character_column", "with_harmless_comments", "without_keyword_only"]
+
+# What the C preprocessor, which gfortran runs too, acts on inside comments.
+_HARMFUL = re.compile(r"/\*|\*/|\\\s*$", re.MULTILINE)
+
+
+def with_harmless_comments(source: str) -> str:
+    """Comments and texts in the place of comments without what the C preprocessor acts on there.
+
+    Pyccel 2.2.3 copies both into the generated code. In Fortran a backslash at the end of a
+    comment makes the next statement part of it, and ``/*`` removes what follows up to ``*/``; in C
+    ``*/`` ends a docstring early.
+
+    Examples
+    --------
+    >>> with_harmless_comments("x = a/b  # data/*.txt")
+    'x = a/b  # data/+.txt'
+    """
+    if not ("\\" in source or "/*" in source or "*/" in source):
+        return source
+    import io
+    import tokenize
+
+    try:
+        tree = ast.parse(source)
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (SyntaxError, tokenize.TokenError):
+        return source
+    lines = split_lines(source)
+    for token in tokens:
+        if token.type == tokenize.COMMENT and not token.string.startswith("#$"):
+            number, column = token.start[0] - 1, token.start[1]
+            comment = re.sub(r"(?<=/)\*|\*(?=/)", "+", token.string)
+            lines[number] = lines[number][:column] + re.sub(r"[\\\s]+$", "", comment)
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        and _HARMFUL.search(node.value.value)
+    ]
+    for text in sorted(texts, key=lambda one: one.lineno, reverse=True):
+        _empty_text(lines, text)
+    return "\n".join(lines)
 
 
 def without_keyword_only(source: str) -> str:
@@ -49,6 +93,17 @@ def character_column(line: str, utf8_offset: int) -> int:
     5
     """
     return len(line.encode()[:utf8_offset].decode(errors="ignore")) + 1
+
+
+def _empty_text(lines: list[str], node: ast.Constant) -> None:
+    """Replace a text by one of as many empty lines, in place."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = lines[first][: character_column(lines[first], node.col_offset) - 1]
+    after = lines[last][character_column(lines[last], node.end_col_offset or 0) - 1 :]
+    for number in range(first, last + 1):
+        lines[number] = ""
+    lines[first] = before + '"""'
+    lines[last] += '"""' + after
 
 
 def _blank_star(lines: list[str], node: ast.FunctionDef) -> None:

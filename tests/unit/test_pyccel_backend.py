@@ -184,6 +184,37 @@ def test_modules_beside_the_notebook_are_linked_in_and_reported_by_content(tmp_p
     assert load(reply).f(4.0) == 6.0
 
 
+@pytest.mark.parametrize("language", ["fortran", "c"])
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# ends in \\",
+        "# \\frac{a}{b} \\\\ ",
+        "# data/*.txt",
+        "# data/*.txt */ /*",
+        '"""data/*.txt and */"""',
+        'r"""a \\\n    b \\\n    """; y += 0.0',
+        "# \u00e9 /* \\",
+    ],
+)
+def test_no_comment_swallows_the_next_statement(
+    comment: str, language: Language, tmp_path: Path
+) -> None:
+    text = f"    {comment}\n"
+    source = f"def f(x: float) -> float:\n{text}    y = 5.0\n{text}    y = x\n{text}    return y\n"
+    source = source.replace(f"{text}    y = 5.0\n", "    y = 5.0\n") if "y +=" in text else source
+    assert load(build(source, tmp_path, language)).f(2.0) == 2.0
+
+
+def test_comments_of_a_users_module_are_harmless_too(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def g(x: float) -> float:\n    y = 5.0\n    # ends in \\\n    y = x\n    return y\n"
+    )
+    source = "from mine import g\ndef f(x: float) -> float:\n    return g(x)\n"
+    reply = build(source, tmp_path / "scratch", search_path=(str(tmp_path),))
+    assert load(reply).f(2.0) == 2.0
+
+
 def test_an_error_in_a_users_module_names_that_file(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("\ndef g(x: float) -> float:\n    return x + missing\n")
     source = "from broken import g\n\ndef f(x: float) -> float:\n    return g(x)\n"
