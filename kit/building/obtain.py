@@ -123,7 +123,9 @@ def obtain_module(
     )
 
     def build_once(force: bool) -> tuple[Entry, bool]:
-        label = ", ".join(names)
+        from kit.show.build_text import few_names
+
+        label = few_names(names)
         return store.build_once(key, compilation.build, label=label, on_wait=on_wait, force=force)
 
     found, missing = (None, "forced") if options.force else store.inspect(key)

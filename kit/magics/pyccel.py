@@ -13,7 +13,7 @@ from kit.magics.frontend import Frontend, inspect_frontend, namespace_of
 from kit.magics.progress import BuildProgress, choose_display
 from kit.magics.rendering import say, shorten
 from kit.magics.request import PYCCEL_KERNEL, KernelRequest, parse_request
-from kit.show.build_text import detail_lines, kernel_line, summary_lines
+from kit.show.build_text import detail_lines, few_names, kernel_line, summary_lines
 from kit.show.stability import is_stable_output
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class PyccelKernelMagic:
     def _build(
         self, cell: str, options: BuildOptions, names: tuple[str, ...], frontend: Frontend
     ) -> BuiltCell:
-        title = f"building {_few(names)} ({options.language})"
+        title = f"building {few_names(names) or 'the cell'} ({options.language})"
         with BuildProgress(choose_display(self._shell, frontend), title) as progress:
             return build_cell(
                 "\n" + cell,  # stands for the magic line, so that line numbers agree
@@ -81,7 +81,7 @@ class PyccelKernelMagic:
     def _warn_about_dependants(self, built: BuiltCell) -> None:
         for name, used in stale_dependants(built, namespace_of(self._shell)).items():
             _warn(
-                f"`{name}` still calls the earlier {_few(used)}; "
+                f"`{name}` still calls the earlier {few_names(used)}; "
                 f"run the cell of `{name}` again to use the new one",
                 StaleDependencyWarning,
             )
@@ -160,13 +160,6 @@ def _returns_value(text: str) -> bool:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _few(names: tuple[str, ...] | list[str]) -> str:
-    """The first names of many."""
-    if not names:
-        return "the cell"
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _warn(message: str, category: type[Warning]) -> None:

@@ -15,7 +15,7 @@ from kit.magics.options import ParsedLine, parse_line
 from kit.magics.rendering import say, short_errors, shorten
 from kit.magics.source_text import SourceText, choose_source
 from kit.magics.specs import MagicSpec, Option, Positional
-from kit.show.build_text import cache_table
+from kit.show.build_text import cache_table, few_names
 from kit.show.sizes import bytes_text
 from kit.show.stability import is_stable_output
 from kit.stale import StaleKernel
@@ -211,7 +211,7 @@ def _label(entry: Entry) -> str:
     kernels, language = entry.meta.get("kernels"), entry.meta.get("language")
     if not isinstance(kernels, list | tuple):
         return "?"
-    return ", ".join(str(one) for one in kernels) + (f" ({language})" if language else "")
+    return few_names([str(one) for one in kernels]) + (f" ({language})" if language else "")
 
 
 def _failure_log(failure: KitError) -> str:

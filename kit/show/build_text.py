@@ -11,6 +11,7 @@ from kit.show.sizes import bytes_text
 __all__ = [
     "cache_table",
     "detail_lines",
+    "few_names",
     "kernel_line",
     "source_html",
     "summary_lines",
@@ -59,6 +60,17 @@ def kernel_line(
     if len(parts) == 1:
         parts.append("writes nothing")
     return clean_text(f"{name}({', '.join(one for one, _ in parameters)}): {', '.join(parts)}")
+
+
+def few_names(names: Sequence[str]) -> str:
+    """The first names of many.
+
+    Examples
+    --------
+    >>> few_names(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _listed(names: Sequence[str]) -> str:

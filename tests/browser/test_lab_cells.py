@@ -77,3 +77,53 @@ def test_errors_completion_and_help_as_a_user_sees_them(lab: Lab, notebook: Note
         "() => window.jupyterapp.shell.currentWidget.content.widgets[2].model.sharedModel.source"
         ".startsWith('%%pyccel_kernel --language\\n')"
     )
+
+
+HOSTILE = '''%%pyccel_kernel -l c
+def h(x: "float64[:]", größe: float, s: str):
+    """<img src=x onerror=pwned()> \u202e <script>pwned()</script>"""
+    x[0] = größe
+    print("</pre><img src=x onerror=pwned()><script>pwned()</script>")'''
+
+VALUES = """import numpy as np
+class X: pass
+X.__name__ = X.__qualname__ = "<img src=x onerror=pwned()>\\n\\u202e"
+class Y:
+    def __repr__(self): return "</td><img src=x onerror=pwned()><b>"
+fields = np.zeros(3, dtype=[("<img src=x onerror=pwned()>", "f8"), ("\\u202ey", "i4")])"""
+
+
+def test_no_markup_of_names_and_values_is_live(lab: Lab, notebook: Notebook) -> None:
+    shown = [
+        "%kit_source h",
+        "%kit_source --all h",
+        "%kit_plan h(X(), Y(), '<script>pwned()</script>é')",
+        "%kit_plan h(fields, 1.0, '')",
+        "h(fields, 1.0, '')",
+        "h(X(), 1.0, '')",
+        "h(np.zeros(3)[::-1], 1.0, '</pre><img src=x onerror=pwned()>')",
+        "h",
+        HOSTILE.replace("x[0] = größe", "x[0] = größe<img src='x' onerror=pwned()>"),
+        HOSTILE.replace("x[0] = größe", 'x = "<img src=x onerror=pwned()>"'),
+        "%kit_log h",
+        "h",
+        "h(1)",
+        "%kit_plan <img src=x onerror=pwned()>",
+        "%kit_source <img/src=x/onerror=pwned()>",
+    ]
+    cells = ["%load_ext kit", HOSTILE, VALUES, *shown]
+    notebook.open(lab, lab.write_notebook("hostile.ipynb", cells))
+    notebook.page.evaluate("() => { window.pwned = () => { window.wasPwned = true; }; }")
+    texts: list[str] = []
+    for index in range(len(cells)):
+        notebook.run_cell(index)
+        texts.append(notebook.output_text(index))  # of cells out of sight there is no text
+    areas = notebook.page.locator(".jp-OutputArea-output")
+    assert areas.locator("img, script, b:not(.kit-plan b), [onerror]").count() == 0
+    assert areas.locator(".kit-source").count() == 2
+    assert areas.locator(".kit-plan table").count() == 2
+    assert "<img src=x onerror=pwned()>" in texts[5]
+    assert "<script>pwned()</script>" in texts[3]
+    assert all(texts[3:])
+    assert notebook.page.evaluate("() => window.wasPwned") is None
+    assert "\u202e" not in "".join(texts)

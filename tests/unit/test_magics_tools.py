@@ -12,6 +12,7 @@ from kit.errors import BuildError, CellError, StaleKernelError
 from kit.magics.binding import session_of
 from kit.magics.frontend import Frontend
 from kit.stale import StaleKernel
+from kit.store.locking import KeyLock
 from tests.unit.magic_shell import ShellUser
 
 CELL = """%%pyccel_kernel -q
@@ -183,6 +184,17 @@ def store(user: ShellUser, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Sh
     """A store of this test's own."""
     monkeypatch.setenv("KIT_CACHE_DIR", str(tmp_path / "store"))
     return user
+
+
+def test_of_many_kernels_the_first_ones_are_named(
+    store: ShellUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announced: list[str] = []
+    monkeypatch.setattr(KeyLock, "announce", lambda lock, label: announced.append(label))
+    functions = [f"def f{n}(x: float) -> float:\n    return {n}.0 * x\n" for n in range(5)]
+    store.good("%%pyccel_kernel -q\n" + "\n".join(functions))
+    assert announced == ["f0, f1, f2 and 2 more"]  # what another process waits for
+    assert "  f0, f1, f2 and 2 more (fortran)\n" in store.good("%kit_cache list").output
 
 
 def test_the_store_is_listed_measured_checked_and_emptied(
