@@ -247,7 +247,11 @@ def _function_span(generated: Sequence[str], number: int, source: str) -> tuple[
 
 def _words(line: str) -> frozenset[str]:
     """Names and numbers of a statement, without what translation adds to them."""
-    code = re.sub(r"#.*|!.*|//.*", "", line)
+    # A pragma is a comment in Python and Fortran; here its names count as a statement's do.
+    code = re.sub(r"(?:#\$|#pragma|!\$)\s*omp\b", "omp", line)
+    code = re.sub(r"#.*|!.*|//.*", "", code)
     code = re.sub(r"_(?:f32|f64|i8|i16|i32|i64|c32|c64)\b|_\d{4}\b", "", code)
     words = set(re.findall(r"[A-Za-z_]\w*|\d+\.?\d*", code.lower()))
-    return frozenset(words - {"call", "int64_t", "cspan_at", "else", "if", "then", "end"})
+    return frozenset(
+        words - {"call", "int64_t", "cspan_at", "else", "if", "then", "end", "do", "for"}
+    )

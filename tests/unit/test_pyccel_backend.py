@@ -308,6 +308,21 @@ def f(x: 'Final[float64[:]]', y: 'float64[:]'):
     assert ".f90 line" in told.message
 
 
+@pytest.mark.parametrize("language", ["fortran", "c"])
+def test_a_name_that_only_a_pragma_knows_is_traced_to_the_pragma(
+    language: Language, tmp_path: Path
+) -> None:
+    source = (
+        "def f(x: 'float64[:]'):\n"
+        "    #$ omp parallel for reduction(+:nosuch)\n"
+        "    for i in range(x.shape[0]):\n"
+        "        x[i] = i\n"
+    )
+    told = first(build(source, tmp_path / "scratch", language, openmp=True))
+    assert "nosuch" in told.message
+    assert told.line == 2
+
+
 def test_a_generated_line_that_fits_two_lines_of_the_unit_is_traced_to_none() -> None:
     output = "/s/m.f90:2:3:\n\n    2 |  x(0) = y(0)\n      |  1\nError: no good at (1)\n"
     generated = {"m.f90": "subroutine f(x, y)\nx(0_i64) = y(0_i64)\n"}
