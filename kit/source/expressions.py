@@ -37,6 +37,9 @@ NO_EXPRESSION: Final[Mapping[type[ast.expr], tuple[str, str]]] = {
 }
 """Expressions that are refused wherever they stand: the message and the fix."""
 
+# What compiles of an expression in brackets as it does of a variable.
+_PARTS: Final = frozenset({"real", "imag", "conj", "conjugate"})
+
 
 def check_attribute(
     node: ast.Attribute, source: Source, *, imports: Mapping[str, str], arrays: Collection[str]
@@ -61,7 +64,9 @@ def check_attribute(
         elif base.id in arrays and node.attr not in ARRAY_ATTRIBUTES:
             instead = INSTEAD_OF_METHOD.get(node.attr, "a loop over {x}").format(x=base.id)
             raise source.error(f"{base.id}.{node.attr} is not compiled", node, f"# write {instead}")
-    elif isinstance(base, ast.BinOp | ast.UnaryOp):
+    elif isinstance(base, ast.BinOp | ast.UnaryOp) and not (
+        node.attr in _PARTS and not _multiplies_matrices(base)
+    ):
         raise source.error(
             "an attribute of an expression is not compiled; give the expression a name",
             node,
@@ -71,6 +76,10 @@ def check_attribute(
         module = imports.get(base.value.id)
         if module is not None:
             check_member(f"{module}.{base.attr}.{node.attr}", node, source)
+
+
+def _multiplies_matrices(node: ast.expr) -> bool:
+    return any(isinstance(one, ast.MatMult) for one in ast.walk(node))
 
 
 def check_call(node: ast.Call, source: Source, *, imports: Mapping[str, str]) -> None:

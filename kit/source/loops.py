@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from kit.source.index_places import are_elsewhere, indices_of
 from kit.source.place import Source
 
 __all__ = ["check_loops"]
@@ -28,6 +29,7 @@ def check_loops(function: ast.FunctionDef, source: Source, *, fortran: bool) -> 
     names: list[ast.Name] = []
     augmented: set[int] = set()
     elements: list[ast.Subscript] = []
+    own: set[int] = set()
     for one in _nodes(function):
         if isinstance(one, ast.Name):
             names.append(one)
@@ -35,6 +37,8 @@ def check_loops(function: ast.FunctionDef, source: Source, *, fortran: bool) -> 
             elements.append(one)
         elif isinstance(one, ast.AugAssign):
             augmented.add(id(one.target))
+        elif isinstance(one, ast.ListComp | ast.GeneratorExp):
+            own.update(_own_names(one))
         elif isinstance(one, ast.For) and isinstance(one.target, ast.Name):
             over = one.iter
             if isinstance(over, ast.Call) and _called(over) == "range" and over.args:
@@ -42,13 +46,25 @@ def check_loops(function: ast.FunctionDef, source: Source, *, fortran: bool) -> 
     for loop, name, over in loops:
         stored = list(_stored(loop, names, elements))
         _check_counter(name, stored, source)
-        _check_after(name, _end(loop), names, augmented, source)
+        others = _other_branches(function.body, loop)
+        after = [
+            one
+            for one in names
+            if one.id == name
+            and _start(one) >= _end(loop)
+            and id(one) not in own
+            and not any(first <= _start(one) < last for first, last in others)
+        ]
+        _check_after(name, after, augmented, source)
         if not fortran:
             _check_bounds(over, stored, source)
 
 
 def _nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of the body; half of the time of `ast.walk`."""
+    """The nodes of the body; half of the time of `ast.walk`.
+
+    Functions inside it belong to it: compiled, they share their variables with it (2.2.3).
+    """
     pending: list[ast.AST] = list(function.body)
     while pending:
         one = pending.pop()
@@ -61,6 +77,29 @@ def _nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
                 pending.extend(part for part in value if isinstance(part, ast.AST))  # pyright: ignore[reportUnknownVariableType]
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                 pending.append(value)
+
+
+def _own_names(node: ast.ListComp | ast.GeneratorExp) -> Iterator[int]:
+    """The variables of a comprehension, which assigns them before it reads them."""
+    targets = {
+        one.id
+        for generator in node.generators
+        for one in ast.walk(generator.target)
+        if isinstance(one, ast.Name)
+    }
+    outside = {id(one) for one in ast.walk(node.generators[0].iter)}
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and one.id in targets and id(one) not in outside:
+            yield id(one)
+
+
+def _other_branches(body: Sequence[ast.stmt], loop: ast.For) -> Iterator[tuple[_Place, _Place]]:
+    """What runs instead of the loop, as far as no other loop brings both."""
+    for one in body:
+        if isinstance(one, ast.If) and _start(one) <= _start(loop) < _end(one):
+            if one.orelse and _start(loop) < _start(one.orelse[0]):
+                yield _start(one.orelse[0]), _end(one)
+            yield from _other_branches([*one.body, *one.orelse], loop)
 
 
 def _called(node: ast.Call) -> str | None:
@@ -101,13 +140,8 @@ def _check_counter(name: str, stored: Sequence[tuple[str, ast.expr]], source: So
 
 
 def _check_after(
-    name: str,
-    end: _Place,
-    names: Iterable[ast.Name],
-    augmented: Collection[int],
-    source: Source,
+    name: str, after: Iterable[ast.Name], augmented: Collection[int], source: Source
 ) -> None:
-    after = [one for one in names if one.id == name and _start(one) >= end]
     # A line reads before it assigns.
     first = min(after, key=lambda one: (one.lineno, isinstance(one.ctx, ast.Store)), default=None)
     if first is not None and (isinstance(first.ctx, ast.Load) or id(first) in augmented):
@@ -120,9 +154,10 @@ def _check_after(
 
 
 def _check_bounds(over: ast.Call, stored: Sequence[tuple[str, ast.expr]], source: Source) -> None:
-    bounds = {name for one in over.args for name in _read(one)}
+    bounds = [found for one in over.args for found in _read(one)]
     for one, node in stored:
-        if one in bounds:
+        written = indices_of(node)[1]
+        if any(one == name and not are_elsewhere(written, read) for name, read in bounds):
             stop = ast.unparse(over.args[0] if len(over.args) == 1 else over.args[1])
             raise source.error(
                 f"{one!r} bounds this loop, and is assigned in it: C looks at the bound again in "
@@ -132,14 +167,15 @@ def _check_bounds(over: ast.Call, stored: Sequence[tuple[str, ast.expr]], source
             )
 
 
-def _read(node: ast.expr) -> Iterator[str]:
-    """Names whose values a bound reads; not those of which it only takes the extent."""
+def _read(node: ast.expr) -> Iterator[tuple[str, list[ast.expr]]]:
+    """Names whose values a bound reads, with indices; not those of which it takes the extent."""
     if isinstance(node, ast.Attribute):
         return
     if isinstance(node, ast.Call) and _called(node) == "len":
         return
-    if isinstance(node, ast.Name):
-        yield node.id
-    for one in ast.iter_child_nodes(node):
+    name, indices = indices_of(node)
+    if name is not None:
+        yield name, indices
+    for one in indices or ast.iter_child_nodes(node):
         if isinstance(one, ast.expr):
             yield from _read(one)

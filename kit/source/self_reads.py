@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from kit.source.index_places import are_elsewhere, are_same, by_axis, indices_of
 from kit.source.place import Source
 
 __all__ = ["check_self_read"]
@@ -18,7 +19,6 @@ __all__ = ["check_self_read"]
 # Computed before the loop over the elements begins.
 _HOISTED: Final = frozenset({"sum", "prod", "min", "max", "amin", "amax", "norm", "count_nonzero"})
 _EXTENTS: Final = frozenset({"shape", "size", "ndim", "dtype"})
-_ALL: Final = ast.Slice()
 
 
 def check_self_read(
@@ -35,16 +35,16 @@ def check_self_read(
         At what is read.
     """
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-    name, place = _indices(target)
+    name, place = indices_of(target)
     if name is None or (isinstance(node, ast.Assign) and not place):
         return
     reads = [
-        (read, _indices(read)[1], is_elsewhere)
+        (read, indices_of(read)[1], is_elsewhere)
         for read, is_elsewhere in _reads(node.value, name, fortran=fortran)
     ]
     is_element = bool(place) and not any(isinstance(one, ast.Slice) for one in place)
     if is_element and not any(len(indices) > len(place) for _, indices, _ in reads):
-        if not fortran and isinstance(node, ast.Assign) and _is_sum_of(node.value, name):
+        if not fortran and isinstance(node, ast.Assign) and _sums_itself(node.value, name, place):
             raise _error(name, node.value, source)
         return
     for read, indices, is_elsewhere in reads:
@@ -61,16 +61,6 @@ def _error(name: str, at: ast.expr, source: Source) -> Exception:
     )
 
 
-def _indices(node: ast.expr) -> tuple[str | None, list[ast.expr]]:
-    """The array's name and its indices; `x[i][j]` is `x[i, j]`."""
-    found: list[ast.expr] = []
-    while isinstance(node, ast.Subscript):
-        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        found = [*items, *found]
-        node = node.value
-    return (node.id if isinstance(node, ast.Name) else None), found
-
-
 def _reads(
     node: ast.expr, name: str, *, fortran: bool, whole: bool = False
 ) -> Iterator[tuple[ast.expr, bool]]:
@@ -79,9 +69,9 @@ def _reads(
         if node.id == name:
             yield node, whole
         return
-    if isinstance(node, ast.Subscript) and _indices(node)[0] == name:
+    if isinstance(node, ast.Subscript) and indices_of(node)[0] == name:
         yield node, whole
-        for one in _indices(node)[1]:
+        for one in indices_of(node)[1]:
             if not isinstance(one, ast.Slice):
                 yield from _reads(one, name, fortran=fortran)
         return
@@ -101,58 +91,34 @@ def _reads(
             yield from _reads(one, name, fortran=fortran, whole=whole)
 
 
-def _is_sum_of(value: ast.expr, name: str) -> bool:
-    """Whether C would add up in the element itself."""
+def _sums_itself(value: ast.expr, name: str, place: list[ast.expr]) -> bool:
+    """Whether C would add up in the element itself, and read it meanwhile."""
     if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)):
         return False
     if value.func.attr not in {"sum", "prod"}:
         return False
-    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))
+    return any(not are_elsewhere(place, one) for one in _places(value, name))
+
+
+def _places(node: ast.AST, name: str) -> Iterator[list[ast.expr]]:
+    """The indices of each place where an expression reads an array, whatever is around it."""
+    if isinstance(node, ast.Name | ast.Subscript):
+        found, indices = indices_of(node)
+        if found == name:
+            yield indices
+            for one in indices:
+                yield from _places(one, name)
+            return
+    for one in ast.iter_child_nodes(node):
+        yield from _places(one, name)
 
 
 def _is_safe(written: list[ast.expr], read: list[ast.expr]) -> bool:
     """Whether each element is read only where it is written, or nowhere that is written."""
-    axes = max(len(written), len(read))
-    pairs = list(zip(_padded(written, axes), _padded(read, axes), strict=True))
-    if any(_is_apart(one, other) for one, other in pairs):
+    if are_elsewhere(written, read):
         return True
     # Two numbers are one place or two apart; what is stepped through must be the same.
     return all(
-        ast.unparse(one) == ast.unparse(other)
-        or not (isinstance(one, ast.Slice) or isinstance(other, ast.Slice))
-        for one, other in pairs
+        are_same(one, other) or not (isinstance(one, ast.Slice) or isinstance(other, ast.Slice))
+        for one, other in by_axis(written, read)
     )
-
-
-def _padded(indices: list[ast.expr], axes: int) -> list[ast.expr]:
-    return [*indices, *[_ALL] * (axes - len(indices))]
-
-
-def _is_apart(one: ast.expr, other: ast.expr) -> bool:
-    """Whether two indices of one axis surely have no place in common."""
-    return _ends_before(one, other) or _ends_before(other, one)
-
-
-def _ends_before(one: ast.expr, other: ast.expr) -> bool:
-    if isinstance(one, ast.Slice):
-        end = one.upper if one.step is None else None
-        ends = None if end is None else _number(end)
-        text = "" if end is None else ast.unparse(end)
-    else:
-        number = _number(one)
-        ends = None if number is None else number + 1
-        text = f"{ast.unparse(one)} + 1"
-    start = other.lower if isinstance(other, ast.Slice) else other
-    if start is None or (isinstance(other, ast.Slice) and other.step is not None):
-        return False
-    starts = _number(start)
-    if ends is not None and starts is not None:
-        return ends <= starts and (ends < 1) == (starts < 0)
-    return bool(text) and text == ast.unparse(start)
-
-
-def _number(node: ast.expr) -> int | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _number(node.operand)
-        return None if inner is None else -inner
-    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None

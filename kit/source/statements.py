@@ -104,6 +104,12 @@ def check_module_value(
     if isinstance(node, ast.AnnAssign) and target.id in aliases:
         return
     name = target.id
+    if name == "__all__" and isinstance(value, ast.List):
+        return  # compiled to nothing
+    if name == "__all__":
+        raise source.error(
+            "'__all__' is compiled where it is a list only", node, "# remove this line"
+        )
     if isinstance(value, ast.Tuple | ast.List):
         elements = ", ".join(map(ast.unparse, value.elts))
         raise source.error(

@@ -53,15 +53,27 @@ READS_WHAT_IT_WRITES = [
     "x[:] -= x[n]",
     "x[1:] = x[:-1]",
     "x[1:-1] = 0.5 * (x[:-2] + x[2:])",
-    "x[::2] = x[1::2]",
+    "x[::2] = x[1:]",
+    "x[::2] = x[1::3]",
     "x[-1:] = x[0:]",
-    "x[n:] = x[n - 1]",
+    "x[n:] = x[n + 1]",
+    "x[n - 1:] = x[n]",
+    "x[:n] = x[n - 1] + x[:n]",
+    "x[::2] = x[::-2]",
+    "x[:3] = x[4:1:-1]",
+    "x[::2] = x[-1::2]",
+    "x[1:n] = x[1:n - 1]",
+    "x[0:] = x[m.shape[0]:]",
     "x[0] = np.sum(x)",
+    "x[0] = np.sum(x[0] * y)",
+    "x[n] = np.sum(x[:n + 1])",
+    "x[0] = np.sum(x[1:int(x[0])])",
     "x[n] = x.sum()",
     "m[n, :] = m[n, :] - m[n, 1] * m[0, :]",
     "m[0] = m[0] / m[0, 0]",
     "m[0] = m[0] / m[0][0]",
     "m[:, 1] = m[1, :]",
+    "m[n, 1:] = m[2 - n, :-1]",
     "m[:] = m @ m",
     "m[:] = np.matmul(m, m)",
     "m[:] = y[0] + m.T",
@@ -136,6 +148,55 @@ pasted(
     language="c",
 )
 pasted(
+    "an element that may be a bound assigned in its loop",
+    f"{COUNTED}    for i in range(int(x[n])):\n        x[0] = 1.0\n    return k\n",
+    4,
+    "'x' bounds this loop",
+    language="c",
+)
+pasted(
+    "a counter read in the bounds of a generator after its loop",
+    f"{COUNTED}    for i in range(n):\n        k += i\n"
+    "    x[0] = sum(x[i] for i in range(i))\n    return k\n",
+    5,
+    "one step further",
+)
+pasted(
+    "a counter read in the other branch, and both in a loop",
+    f"{COUNTED}    i = 0\n    while k < 9:\n        if n > k:\n            for i in range(n):\n"
+    "                k += i\n        else:\n            k += i\n    return k\n",
+    9,
+    "one step further",
+)
+pasted(
+    "a counter read after the branches that count",
+    f"{COUNTED}    if n > 3:\n        for i in range(n):\n            k += i\n    else:\n"
+    "        k += 1\n    k += i\n    return k\n",
+    8,
+    "one step further",
+)
+pasted(
+    "a variable that counts in a function inside, which shares it when compiled",
+    f"{COUNTED}    def g(m: int):\n        for n in range(m):\n            pass\n"
+    "    g(3)\n    return n\n",
+    7,
+    "one step further",
+)
+pasted(
+    "a counter of a function inside, read after its loop",
+    f"{COUNTED}    def g(m: int):\n        for i in range(m):\n            pass\n"
+    "        return i\n    return g(n)\n",
+    6,
+    "one step further",
+)
+pasted(
+    "the names of a module as a tuple",
+    "__all__ = ('f',)\ndef f(n: int):\n    return n\n",
+    1,
+    "a list only",
+    "# remove this line",
+)
+pasted(
     "a list as a target",
     "def f(x: 'float64[:]'):\n    [x[0], x[1]] = [x[1], x[0]]\n",
     2,
@@ -177,6 +238,15 @@ pasted(
         ("for i in range(x.shape[0]):\n    x[i] = 1.0", "fortran c"),
         ("for i in range(len(x)):\n    x[i] = 1.0", "fortran c"),
         ("for i in range(n):\n    n = 2", "fortran"),
+        ("for i in range(n):\n    k += i\nx[0] = sum(x[i] for i in range(n))", "fortran c"),
+        ("for i in range(n):\n    k += i\ny = [x[i] for i in range(n)]", "fortran c"),
+        (
+            "i = 0\nif n > 3:\n    for i in range(n):\n        k += i\nelse:\n    k += i",
+            "fortran c",
+        ),
+        ("for i in range(int(x[0])):\n    x[1] = 2.0\n    x[n + i] = x[1]", "fortran"),
+        ("for i in range(int(x[0])):\n    x[1] = 2.0", "fortran c"),
+        ("for i in range(int(x[n])):\n    x[n + 1] = 2.0", "fortran c"),
         ("print('100 %')", "fortran"),
         ("k = 9223372036854775807", "fortran c"),
         ("while n > 0:\n    n -= 1\nk = n", "fortran c"),
@@ -207,6 +277,23 @@ def test_what_means_the_same_is_not_refused(body: str, languages: str) -> None:
         "x[0] = np.max(x)",
         "x[0] += np.sum(x)",
         "x[n] = y.sum()",
+        "x[0] = np.sum(x[1:])",
+        "x[n] = np.sum(x[:n] * y[:n])",
+        "x[n - 1] = x[n:].sum()",
+        "x[::2] = x[1::2]",
+        "x[1:n - 1:2] = 0.5 * (x[0:n - 2:2] + x[2:n:2])",
+        "x[2 * n::2] = x[2 * n + 1]",
+        "x[2 * n::2] = x[1::2]",
+        "x[::3] = x[2::3]",
+        "x[2::3] = x[::3]",
+        "x[0:n] = 2.0 * x[:n]",
+        "x[1:n:1] = 2.0 * x[1:n]",
+        "x[1 + n:] = 2.0 * x[n + 1:]",
+        "x[n:] = x[n - 1]",
+        "x[n:n + 2] = x[n - 2:n] + x[n + 3:n + 5]",
+        "m[n, 1:-1] = m[n - 1, 2:] + m[n + 1, :-2] + m[n, 1:-1]",
+        "m[n, 1:] = m[1 - n, :-1]",
+        "m[1:, n] = m[:-1, n - 2]",
         "m[0, :] = m[1, :]",
         "m[n, :] -= 2.0 * m[n - 1, :]",
         "m[2:, 2:] -= m[1, 2:]",
@@ -501,6 +588,7 @@ for name, body, says in (
     ("the shape", "x.shape = (2, 2)", "assigning to x.shape"),
     ("a real part", "x.real[0] = 1.0", "writes nothing"),
     ("an imaginary part of all", "x.imag = 1.0", "writes nothing"),
+    ("a part of a matrix product", "return (m @ m).real[0, 0]", "attribute of an expression"),
     ("an attribute of an expression", "return (x + 1.0).sum()", "attribute of an expression"),
     (
         "nested tuples in for",

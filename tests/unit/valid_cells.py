@@ -18,6 +18,7 @@ from typing import Final, TypeVar, TypeAlias
 import typing as t
 from pyccel.decorators import pure, elemental, inline, private, stack_array, allow_negative_index
 
+__all__ = ['k_scalars', 'k_axpy']
 # A comment about OpenMP: omp parallel is not used here, and # $ costs nothing in prose.
 T = TypeVar('T', 'float64[:]', 'float32[:]')
 E = TypeVar('E', int, float)
@@ -141,7 +142,7 @@ def k_math(x: float):
     return math.erf(x) + math.gamma(x) + math.floor(x) + math.pi + math.hypot(x, 1.0) + pi
 
 def k_cmath(z: complex):
-    return cmath.phase(z) + z.real + z.imag + abs(z)
+    return cmath.phase(z) + z.real + z.imag + abs(z) + (z * z.conjugate()).real + (-z).imag
 
 def k_while(n: int):
     i = 0
