@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import textwrap
@@ -380,13 +381,15 @@ def histogram(x: 'float64[:]', bins: 'int64[:]', low: float, high: float):
 '''
 
 
-def test_fifty_lines_are_read_within_three_milliseconds() -> None:
+def test_fifty_lines_are_read_within_twelve_times_what_python_takes() -> None:
     cell = parse_cell(FIFTY_LINES)
     assert cell.functions["advance"].signature.outputs == ("u", "v")
     assert cell.functions["histogram"].signature.outputs == ("bins",)
-    # The shortest of many: a machine that does other things too must not fail this.
-    seconds = min(timeit.repeat(lambda: parse_cell(FIFTY_LINES), number=1, repeat=60))
-    assert seconds < 3e-3
+    # 8 times, 2 ms; by the clock alone, a slower or busier machine fails this.
+    rounds = range(60)
+    ours = min(timeit.timeit(lambda: parse_cell(FIFTY_LINES), number=1) for _ in rounds)
+    pythons = min(timeit.timeit(lambda: ast.parse(FIFTY_LINES), number=1) for _ in rounds)
+    assert ours < 12 * pythons
 
 
 def test_reading_a_cell_loads_no_toolchain() -> None:
