@@ -14,6 +14,7 @@ from kit.source.c_symbols import is_c_symbol
 from kit.source.expressions import (
     NO_EXPRESSION,
     check_attribute,
+    check_backward,
     check_call,
     check_compare,
     check_integer,
@@ -50,7 +51,6 @@ __all__ = ["advise"]
 _CHECKED: Final[Mapping[type[ast.AST], Callable[..., None]]] = {
     ast.For: check_loop,
     ast.While: check_loop,
-    ast.Subscript: check_subscript,
     ast.Compare: check_compare,
     ast.BinOp: check_modulo,
 }
@@ -120,6 +120,7 @@ class _Advice:
             ast.Call: self._call,
             ast.Name: self._name,
             ast.Attribute: self._attribute,
+            ast.Subscript: self._subscript,
             ast.ListComp: self._comprehension,
             ast.GeneratorExp: self._comprehension,
             ast.Lambda: self._lambda,
@@ -350,6 +351,12 @@ class _Advice:
         visible = {name: one for name, one in self._imports.items() if name not in self._locals}
         check_attribute(node, self._source, imports=visible, arrays=self._arrays)
         self._visit(node.value)
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        check_subscript(node, self._source)
+        if not self._fortran:
+            check_backward(node, self._source)
+        self._inside(node)
 
     def _call(self, node: ast.Call) -> None:
         check_call(node, self._source, imports=self._imports)

@@ -17,6 +17,7 @@ from kit.source.vocabulary import ARRAY_ATTRIBUTES, INSTEAD_OF_METHOD
 __all__ = [
     "NO_EXPRESSION",
     "check_attribute",
+    "check_backward",
     "check_call",
     "check_compare",
     "check_integer",
@@ -133,6 +134,30 @@ def check_subscript(node: ast.Subscript, source: Source) -> None:
                 one,
                 f"for i in range({ast.unparse(node.value)}.shape[0]):\n"
                 f"    if {ast.unparse(one)}:  # with [i] behind each array\n        pass",
+            )
+
+
+def check_backward(node: ast.Subscript, source: Source) -> None:
+    """Refuse ``x[::-1]``, which C (2.2.3) begins at 0 and reads on below; with a start it is right.
+
+    Fortran begins where Python does.
+    """
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for axis, one in enumerate(items):
+        if (
+            isinstance(one, ast.Slice)
+            and one.lower is None
+            and isinstance(one.step, ast.UnaryOp)
+            and isinstance(one.step.op, ast.USub)
+        ):
+            array = ast.unparse(node.value)
+            right = ast.unparse(one).removeprefix(":")
+            before = "".join(f"{ast.unparse(other)}, " for other in items[:axis])
+            after = "".join(f", {ast.unparse(other)}" for other in items[axis + 1 :])
+            raise source.error(
+                "a slice that goes backward from the end begins at 0 in C",
+                one,
+                f"{array}[{before}{array}.shape[{axis}] - 1:{right}{after}]",
             )
 
 

@@ -196,6 +196,20 @@ pasted(
     "a list only",
     "# remove this line",
 )
+for _statement, _fix in {
+    "y[:] = x[::-1]": "x[x.shape[0] - 1::-1]",
+    "x[:1:-2] = y": "x[x.shape[0] - 1:1:-2]",
+    "y[:] = m[1, ::-1]": "m[1, m.shape[1] - 1::-1]",
+    "y[0] = np.sum(m[::-1, :])": "m[m.shape[0] - 1::-1, :]",
+}.items():
+    pasted(
+        f"a slice that goes backward from the end: {_statement}",
+        f"{WHOLE}    {_statement}\n",
+        3,
+        "begins at 0 in C",
+        _fix,
+        language="c",
+    )
 pasted(
     "a list as a target",
     "def f(x: 'float64[:]'):\n    [x[0], x[1]] = [x[1], x[0]]\n",
@@ -305,6 +319,11 @@ def test_what_means_the_same_is_not_refused(body: str, languages: str) -> None:
 )
 def test_a_statement_that_reads_only_what_it_leaves_alone_is_not_refused(statement: str) -> None:
     parse_cell(f"{WHOLE}    {statement}\n", language="c")
+
+
+def test_a_slice_that_goes_backward_is_right_in_fortran_and_from_a_start_in_c() -> None:
+    parse_cell(f"{WHOLE}    y[:] = x[::-1]\n", language="fortran")
+    parse_cell(f"{WHOLE}    y[:] = x[n - 1::-1] + m[0, 3:0:-1]\n", language="c")
 
 
 @pytest.mark.parametrize("statement", READS_WHAT_IT_WRITES[:-1])
