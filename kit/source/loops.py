@@ -46,7 +46,7 @@ def check_loops(function: ast.FunctionDef, source: Source, *, fortran: bool) -> 
     for loop, name, over in loops:
         stored = list(_stored(loop, names, elements))
         _check_counter(name, stored, source)
-        others = _other_branches(function.body, loop)
+        others = list(_other_branches(function.body, loop))
         after = [
             one
             for one in names

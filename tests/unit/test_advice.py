@@ -255,7 +255,7 @@ pasted(
         ("for i in range(n):\n    k += i\nx[0] = sum(x[i] for i in range(n))", "fortran c"),
         ("for i in range(n):\n    k += i\ny = [x[i] for i in range(n)]", "fortran c"),
         (
-            "i = 0\nif n > 3:\n    for i in range(n):\n        k += i\nelse:\n    k += i",
+            "i = 0\nif n > 3:\n    for i in range(n):\n        k += i\nelse:\n    k += i + i",
             "fortran c",
         ),
         ("for i in range(int(x[0])):\n    x[1] = 2.0\n    x[n + i] = x[1]", "fortran"),
