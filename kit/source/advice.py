@@ -315,6 +315,8 @@ class _Advice:
             self._check_ascii(name, node)
         if self._fortran and self._function is None and isinstance(node.ctx, ast.Store):
             self._check_symbol(node)
+        if name in self._imports and name not in self._locals:
+            self._check_infinity(self._imports[name], node)
         if name in self._locals or name in self._defined or name in self._imports:
             return
         if name in self._known:
@@ -350,7 +352,18 @@ class _Advice:
     def _attribute(self, node: ast.Attribute) -> None:
         visible = {name: one for name, one in self._imports.items() if name not in self._locals}
         check_attribute(node, self._source, imports=visible, arrays=self._arrays)
+        if isinstance(node.value, ast.Name) and node.value.id in visible:
+            self._check_infinity(f"{visible[node.value.id]}.{node.attr}", node)
         self._visit(node.value)
+
+    def _check_infinity(self, origin: str, node: ast.expr) -> None:
+        """Fortran gets `huge(x)` for math.inf (2.2.3): 1.8e308, which is less."""
+        if self._fortran and origin in {"math.inf", "cmath.inf"}:
+            raise self._source.error(
+                f"{origin} is not infinite in Fortran: it becomes 1.7976931348623157e+308",
+                node,
+                "inf = 1e308\ninf = inf * 10.0  # overflows to infinity; or --language c",
+            )
 
     def _subscript(self, node: ast.Subscript) -> None:
         check_subscript(node, self._source)

@@ -1025,3 +1025,22 @@ def test_an_assert_at_the_top_level_is_refused_because_it_would_end_the_process(
     with pytest.raises(CellError, match="ends the notebook process") as caught:
         parse_cell("\nassert 1 == 1\ndef f(n: int):\n    return n\n")
     assert caught.value.line == 2
+
+
+INFINITE = {
+    "attribute": "import math\ndef f(n: int):\n    y = math.inf\n    return y\n",
+    "alias": "import math as m\ndef f(n: int):\n    y = -m.inf\n    return y\n",
+    "name": "from math import inf\ndef f(n: int):\n    y = inf\n    return y\n",
+}
+
+
+@pytest.mark.parametrize("cell", INFINITE.values(), ids=INFINITE)
+def test_an_infinity_that_fortran_makes_finite_is_refused_there_only(cell: str) -> None:
+    with pytest.raises(CellError, match="not infinite in Fortran") as caught:
+        parse_cell(cell)
+    assert caught.value.line == 3
+    parse_cell(cell, language="c")
+
+
+def test_a_local_variable_called_inf_is_no_infinity_of_a_module() -> None:
+    parse_cell("def f(n: int):\n    inf = 1e308\n    inf = inf * 10.0\n    return inf\n")
