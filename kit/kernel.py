@@ -19,7 +19,6 @@ from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
 from kit.errors import CopyWarning, KitError
 from kit.guard import NOT_FAST, make_fast_call
-from kit.plan import ArgumentPlan, CallPlan, plan_call
 from kit.provenance import CacheInfo, KernelBuild
 from kit.show.stability import is_stable_output
 from kit.signature import Signature
@@ -29,6 +28,9 @@ from kit.transfer import copy_snapshot, prepare_argument, write_back
 
 if TYPE_CHECKING:
     import inspect
+
+    from kit.boundary.argument_plan import ArgumentPlan
+    from kit.plan import CallPlan
 
     # Not at run time: Jedi raises on a property that says Literal, and Tab after a kernel's dot
     # would offer nothing.
@@ -146,6 +148,9 @@ class PyccelKernel:
         return self._plan(self._signature.bind(args, kwargs))
 
     def _plan(self, values: Sequence[object]) -> CallPlan:
+        # Imported here: a notebook whose calls all pass never needs it, and it takes 6 ms.
+        from kit.plan import plan_call
+
         return plan_call(
             self.__name__,
             self._signature,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from kit.boundary.scalars import convert_scalar
-from kit.plan import ArgumentPlan
 from kit.signature import ArgumentType
+
+if TYPE_CHECKING:
+    from kit.boundary.argument_plan import ArgumentPlan
 
 __all__ = ["copy_in", "copy_snapshot", "prepare_argument", "write_back"]
 
