@@ -187,6 +187,12 @@ def test_what_a_called_kernel_writes_counts_as_written_by_the_caller() -> None:
     assert user.kernels["reset"].outputs == ("x",)
 
 
+def test_what_a_called_kernel_only_reads_is_not_written_by_the_caller() -> None:
+    namespace = dict(build_cell("def head(x: 'float64[:]'):\n    return x[0]\n").kernels)
+    source = "def copy_head(x: 'float64[:]', y: 'float64[:]'):\n    y[0] = head(x)\n"
+    assert build_cell(source, namespace=namespace).kernels["copy_head"].outputs == ("y",)
+
+
 def test_redefining_a_function_makes_its_callers_stale_and_repeating_it_does_not() -> None:
     base = build_cell(BASE)
     namespace: dict[str, object] = dict(base.kernels)
