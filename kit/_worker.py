@@ -197,7 +197,7 @@ def _run_child(
         with _Watch(lifeline, die):
             work(lambda message: _write_all(answers, _encode(message)))
         code = 0
-    except BaseException:
+    except BaseException:  # the fork must never return into the server's loop, whatever happened
         traceback.print_exc()
     finally:
         with contextlib.suppress(Exception):

@@ -79,7 +79,7 @@ class Worker:
         self._buffer = b""
         try:
             self._process = self._start(command or [_python(), "-m", "kit._worker", *options])
-        except BaseException:
+        except BaseException:  # Ctrl-C too: nothing else knows of the directory yet; raised again
             shutil.rmtree(self._home, ignore_errors=True)
             raise
         self._input = cast("BinaryIO", self._process.stdin)

@@ -76,7 +76,7 @@ def ask(
                 # been killed unseen: that is no reason to fail a build which had not begun.
                 if ended.begun or attempt == 2:
                     raise ended.error from None
-            except BaseException:
+            except BaseException:  # Ctrl-C too: the worker is in mid-request; raised again
                 _drop()
                 raise
     raise AssertionError("unreachable")

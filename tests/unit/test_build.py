@@ -12,7 +12,7 @@ import pytest
 
 import kit
 from kit.build import BuildOptions, BuiltCell, build_cell, stale_dependants
-from kit.cache import open_store
+from kit.cache import ArtifactUnusable, Entry, Store, open_store
 from kit.errors import CellError
 
 SCALE = '''
@@ -132,6 +132,26 @@ def test_a_sum_that_starts_as_an_int_is_told_to_start_as_a_float() -> None:
     assert (error.line, error.fix) == (4, "s = 0.0  # in line 2")
     assert error.message == "s has the type int since its first value, and this one is float64"
     build_cell(cell.replace("s = 0 ", "s = 0.0 "))
+
+
+def test_an_artifact_that_never_loads_is_built_once_more_and_then_names_the_compilers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As where gfortran belongs to another environment and its libraries are not found.
+    loads: list[str] = []
+
+    def load(store: Store, entry: Entry) -> None:
+        loads.append(entry.module_name)
+        store._reject(entry)
+        raise ArtifactUnusable("libgfortran.so.9 not found", need="it", fix="none")
+
+    source = "def never(x: 'float64[:]'):\n    x[0] = 4.0\n"
+    build_cell(source)  # now the store has it
+    monkeypatch.setattr(Store, "load", load)
+    with pytest.raises(kit.BuildError, match=r"does not load: libgfortran\.so\.9") as caught:
+        build_cell(source)
+    assert "which gfortran" in str(caught.value.fix)
+    assert len(set(loads)) == len(loads) == 2
 
 
 def test_an_error_of_the_compiler_is_told_in_the_line_of_the_cell() -> None:
