@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
+from kit.source.extent_rules import ExtentRule
 from kit.terms import Intent, Order
 
 if TYPE_CHECKING:
@@ -125,12 +126,15 @@ class Signature:
         The return annotation as written; None where there is none.
     variants : tuple of tuple of ArgumentType
         Every combination that is compiled, one type per parameter; usually one combination.
+    rules : tuple of ExtentRule
+        What must hold between extents and integers of a call, in the order of the source.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: str | None = None
     variants: tuple[tuple[ArgumentType, ...], ...]
+    rules: tuple[ExtentRule, ...] = ()
 
     @property
     def outputs(self) -> tuple[str, ...]:

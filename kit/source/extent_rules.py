@@ -1,0 +1,64 @@
+"""What must hold between extents and integers of a call, because the source relies on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kit.source.linear import Linear, Quantity
+
+__all__ = ["ExtentRule"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtentRule:
+    """One thing that compiled code takes for granted, and that a call is checked for.
+
+    Parameters
+    ----------
+    when : tuple of Linear
+        The rule counts only where each of these is at least 0: the loops around it run. A rule
+        one of whose arguments is None (an optional one left out) never counts.
+    need : Linear
+        What is required to be at least 0, or to be 0.
+    is_equal : bool
+        Whether `need` must be 0.
+    argument : str
+        The array that is too short or too long: a refusal names it.
+    axis : int
+        Along which of its axes.
+    text : str
+        The statement or the expression, as written.
+    line : int
+        Where it stands in the cell; from 1.
+
+    Examples
+    --------
+    >>> x, y = (Linear.of(Quantity(name, 0)) for name in "xy")
+    >>> rule = ExtentRule(
+    ...     when=(), need=y - x, is_equal=True, argument="y", axis=0, text="y[:] = x[:]", line=3
+    ... )
+    >>> extents = {"x": 4, "y": 3}
+    >>> rule.holds(lambda one: extents[one.parameter])
+    False
+    """
+
+    when: tuple[Linear[Quantity], ...]
+    need: Linear[Quantity]
+    is_equal: bool
+    argument: str
+    axis: int
+    text: str
+    line: int
+
+    def holds(self, values: Callable[[Quantity], int]) -> bool:
+        """Whether a call with these values keeps the rule."""
+        if any(one.value(values) < 0 for one in self.when):
+            return True
+        need = self.need.value(values)
+        return need == 0 if self.is_equal else need >= 0
+
+    @property
+    def quantities(self) -> frozenset[Quantity]:
+        """Everything that the rule asks of a call."""
+        return frozenset(atom for one in (*self.when, self.need) for atom, _ in one.terms)
