@@ -50,7 +50,7 @@ class Linear(Generic[Atom]):
     --------
     >>> n, m = Linear.of("n"), Linear.of("m")
     >>> str(n * 2 - m - 1), (n - n) == Linear()
-    ('2 * n - m - 1', True)
+    ('-m + 2 * n - 1', True)
     """
 
     terms: tuple[tuple[Atom, int], ...] = ()
