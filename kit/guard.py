@@ -1,8 +1,10 @@
-"""The fast path: Python generated once per signature that recognises calls which pass as they are.
+"""The fast path: calls whose arguments all pass as they are run without facts, plan and records.
 
-The generated function does the few checks that the usual call needs, inline, and calls the compiled
-function. Whatever it does not recognise goes to the slow path, which decides by facts and plan; so
-it may be too narrow, and must never be too wide.
+`kit/guard.c` is the compiled guard, the base class of `PyccelKernel` where it is there;
+`kit.backends.guard_library` finds or builds it. Its twin is here: Python generated once per
+signature, with the few checks that the usual call needs inline. Whatever a guard does not recognise
+goes to the slow path, which decides by facts and plan; so it may be too narrow, and must never be
+too wide. Both decide alike.
 """
 
 from __future__ import annotations
@@ -11,29 +13,69 @@ import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-import numpy as np
+from kit.guard_source import guard_scope, guard_source
+from kit.guard_table import guard_table
+from kit.signature import Signature
+from kit.targets import CHOICES
+from kit.terms import Language
 
-from kit.boundary.scalars import INT_RANGES, convert_scalar, passing_types
-from kit.boundary.sharing import share_elements
-from kit.boundary.strides import C_INDEX_LIMIT, why_not_in_place
-from kit.signature import NO_DEFAULT, ArgumentType, Parameter, Signature, definition_pieces
-from kit.terms import Language, Order
+__all__ = ["NOT_FAST", "PythonGuard", "armed_by_table", "make_fast_call", "make_guard"]
 
-__all__ = ["NOT_FAST", "guard_source", "make_fast_call", "make_guard"]
-
-NdArray = np.ndarray[Any, Any]
-
-
-class _NotFast:
-    def __repr__(self) -> str:
-        return "NOT_FAST"
-
-
-NOT_FAST: Final = _NotFast()
+NOT_FAST: Final = NotImplemented
 """What a fast call returns instead of calling; no kernel returns it."""
 
-_MOST_VARIANTS: Final = 4
 _FILE: Final = "<kit guard of {}>"
+
+
+class PythonGuard:
+    """The base class of `PyccelKernel` where there is no compiled guard."""
+
+    _fast: Callable[..., Any]
+
+    def _arm_guard(
+        self,
+        signature: Signature,
+        language: Language,
+        function: Callable[..., object],
+        keywords: Mapping[str, str],
+    ) -> None:
+        """Make `_fast`, which calls `function` where all arguments pass, else gives `NOT_FAST`."""
+        self._fast = make_fast_call(signature, language, function, keywords) or _not_fast
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the kernel; `kit.use_target` and KIT_TARGET choose where."""
+        __tracebackhide__ = True
+        if not CHOICES:
+            result = self._fast(*args, **kwargs)
+            if result is not NOT_FAST:
+                return result
+        return self._call_otherwise(args, kwargs)
+
+    def _call_otherwise(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Any:
+        """A call that the guard did not take."""
+        raise NotImplementedError
+
+
+def armed_by_table(guard: type[Any]) -> type[PythonGuard]:
+    """The compiled guard's type with the same way to arm it as `PythonGuard` has."""
+
+    class CompiledGuard(guard):
+        def _arm_guard(
+            self,
+            signature: Signature,
+            language: Language,
+            function: Callable[..., object],
+            keywords: Mapping[str, str],
+        ) -> None:
+            table = guard_table(signature, language, function, keywords)
+            if table is not None:
+                self._arm(*table)
+
+    return cast("type[PythonGuard]", CompiledGuard)
+
+
+def _not_fast(*args: object, **kwargs: object) -> object:
+    return NOT_FAST
 
 
 def make_guard(signature: Signature, language: Language = "fortran") -> Callable[..., bool] | None:
@@ -71,33 +113,6 @@ def make_fast_call(
     return _compile(signature, language, f"_kit_function({arguments})", "_kit_not_fast", scope)
 
 
-def guard_source(
-    signature: Signature, language: Language, then: str = "True", otherwise: str = "False"
-) -> str | None:
-    """The text of a guard, or None where the signature has no fast path.
-
-    Parameters
-    ----------
-    signature : Signature
-        What the kernel declares.
-    language : {"fortran", "c"}
-        What it was translated to.
-    then, otherwise : str
-        Expressions that are returned.
-    """
-    if not 0 < len(signature.variants) <= _MOST_VARIANTS:
-        return None
-    if any(one.container is not None for variant in signature.variants for one in variant):
-        return None
-    blocks: list[str] = []
-    for variant in signature.variants:
-        checks = _variant_checks(signature, variant, language)
-        condition = "\n        and ".join(checks) if checks else "True"
-        blocks.append(f"    if (\n        {condition}\n    ):\n        return {then}\n")
-    head = f"def {signature.name}({_parameter_list(signature.parameters)}):\n"
-    return f"{head}{''.join(blocks)}    return {otherwise}\n"
-
-
 def _compile(
     signature: Signature,
     language: Language,
@@ -108,163 +123,9 @@ def _compile(
     source = guard_source(signature, language, then, otherwise)
     if source is None:
         return None
-    names = {**_scope(signature, language), **scope}
+    names = {**guard_scope(signature, language), **scope}
     file = _FILE.format(signature.name)
     # So that a traceback through the guard shows its line.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)
     return cast("Callable[..., Any]", names[signature.name])
-
-
-def _parameter_list(parameters: Sequence[Parameter]) -> str:
-    texts = [
-        one.name if one.default is NO_DEFAULT else f"{one.name}=_kit_default_{one.name}"
-        for one in parameters
-    ]
-    return ", ".join(definition_pieces(parameters, texts))
-
-
-def _scope(signature: Signature, language: Language) -> dict[str, object]:
-    """Global names of the generated function; none can be one of its parameters."""
-    scope: dict[str, object] = {
-        "_kit_type": type,
-        "_kit_len": len,
-        "_kit_ndarray": np.ndarray,
-        "_kit_in_place": _in_place_for_c if language == "c" else _in_place_for_fortran,
-        "_kit_independent": _independent,
-    }
-    for index, parameter in enumerate(signature.parameters):
-        if parameter.default is not NO_DEFAULT:
-            alone = parameter.types[0] if len(signature.variants) == 1 else None
-            scope[f"_kit_default_{parameter.name}"] = _default_value(parameter.default, alone)
-        for variant in signature.variants:
-            expected = variant[index]
-            if expected.is_array:
-                scope[f"_kit_{expected.dtype}"] = np.dtype(expected.dtype)
-            else:
-                for one in passing_types(expected):
-                    scope[f"_kit_{one.__name__}_type"] = one
-    return scope
-
-
-def _default_value(default: object, expected: ArgumentType | None) -> object:
-    """The default in the one type that the compiled function takes, where that is possible."""
-    if default is None or expected is None or expected.rank or expected.container:
-        return default
-    try:
-        return convert_scalar(default, expected)
-    except Exception:  # refused at each call, by the slow path, with its reason
-        return default
-
-
-def _variant_checks(
-    signature: Signature, variant: Sequence[ArgumentType], language: Language
-) -> list[str]:
-    checks: list[str] = []
-    arrays: list[tuple[int, Parameter]] = []
-    for index, (parameter, expected) in enumerate(zip(signature.parameters, variant, strict=True)):
-        if expected.is_array:
-            arrays.append((index, parameter))
-            check = _array_check(index, parameter, expected, language)
-        else:
-            check = _scalar_check(parameter.name, expected)
-        if parameter.default is None:
-            check = f"({parameter.name} is None or ({check}))"
-        checks.append(check)
-    return checks + _sharing_checks(arrays)
-
-
-def _array_check(
-    index: int, parameter: Parameter, expected: ArgumentType, language: Language
-) -> str:
-    """Exact type, dtype and rank; then usual contiguous arrays inline, all others by the rule."""
-    x, order, rank = parameter.name, expected.order or "C", expected.rank
-    written = parameter.intent != "in"
-    # Writeability is asked last, and of written arrays only: of what broadcast_arrays gives, NumPy
-    # (2.4) warns at the question.
-    behaved = "behaved" if written else "aligned"
-    usual = f"(_kit_f{index} := {x}.flags).{order.lower()}_contiguous and _kit_f{index}.{behaved}"
-    # A contiguous array may have any stride on an axis of extent 1, and in an empty one on all.
-    if rank == 1:
-        usual += f" and _kit_len({x}) > 1"
-    else:
-        extents = " and ".join(f"_kit_s{index}[{axis}] > 1" for axis in range(1, rank))
-        usual += f" and (_kit_s{index} := {x}.shape)[0] > 1 and {extents}"
-    if language == "c":
-        usual += f" and {x}.size < {C_INDEX_LIMIT}"
-    rule = f"_kit_in_place({x}, {order!r}, {written})"
-    return (
-        f"_kit_type({x}) is _kit_ndarray and {x}.dtype is _kit_{expected.dtype}"
-        f" and {x}.ndim == {rank}\n        and (({usual}) or {rule})"
-    )
-
-
-def _scalar_check(name: str, expected: ArgumentType) -> str:
-    if expected.dtype == "bool":
-        return f"({name} is True or {name} is False)"
-    types = [f"_kit_{one.__name__}_type" for one in passing_types(expected)]
-    check = " or ".join(f"_kit_type({name}) is {one}" for one in types)
-    if len(types) > 1:
-        check = f"({check})"
-    if expected.dtype == "str":
-        check += f' and {name}.isascii() and "\\0" not in {name}'
-    elif expected.dtype.startswith("complex"):
-        check += f" and -1e999 < {name}.imag < 1e999"  # finite: see `is_mangled`
-    elif expected.python_scalar and expected.dtype in INT_RANGES:
-        low, high = INT_RANGES[expected.dtype]
-        check += f" and {low} <= {name} <= {high}"
-    return check
-
-
-def _sharing_checks(arrays: Sequence[tuple[int, Parameter]]) -> list[str]:
-    """No written array shares elements with another one; arrays that own their memory cannot."""
-    pairs = [
-        (one, other)
-        for position, one in enumerate(arrays)
-        for other in arrays[position + 1 :]
-        if one[1].intent != "in" or other[1].intent != "in"
-    ]
-    if not pairs:
-        return []
-    involved = sorted({one for pair in pairs for one in pair}, key=lambda one: one[0])
-    checks = [f"{a[1].name} is not {b[1].name}" for a, b in pairs]
-    if any(one[1].default is None for one in involved):
-        owned = "False"
-        checks = []
-    else:
-        owned = " and ".join(f"_kit_f{index}.owndata" for index, _ in involved)
-    shown = ", ".join(f"({a[1].name}, {b[1].name})" for a, b in pairs)
-    return [*checks, f"(({owned}) or _kit_independent(({shown},)))"]
-
-
-def _independent(pairs: Sequence[tuple[NdArray | None, NdArray | None]]) -> bool:
-    for a, b in pairs:
-        if a is None or b is None:
-            continue
-        if np.may_share_memory(a, b) and share_elements(a, b):
-            return False
-    return True
-
-
-def _in_place_for_fortran(array: NdArray, order: Order, written: bool) -> bool:
-    return _in_place(array, order, written, "fortran")
-
-
-def _in_place_for_c(array: NdArray, order: Order, written: bool) -> bool:
-    return _in_place(array, order, written, "c")
-
-
-def _in_place(array: NdArray, order: Order, written: bool, language: Language) -> bool:
-    """The whole no-copy rule, for arrays with gaps, steps, read-only memory or unit axes."""
-    flags = array.flags
-    if array.size == 0 or not flags.aligned:
-        return False
-    reason = why_not_in_place(
-        array.shape,
-        array.strides,
-        array.itemsize,
-        order,
-        has_base=array.base is not None,
-        language=language,
-    )
-    return reason is None and (not written or flags.writeable)

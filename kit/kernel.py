@@ -1,24 +1,26 @@
 """Story 2: a call runs. Guard, or bind -> facts -> plan -> run -> write back.
 
 `PyccelKernel` is one callable for every host array: it checks each argument against its own
-signature, copies only what must be copied, and writes declared outputs back. Read `__call__`, then
-`_call_slowly`.
+signature, copies only what must be copied, and writes declared outputs back. Calls that pass as
+they are never leave the guard (`kit.guard`); read `_call_slowly` for the others.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from kit.backends.guard_library import find_guard
 from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
 from kit.errors import CopyWarning, KitError
-from kit.guard import NOT_FAST, make_fast_call
+from kit.guard import NOT_FAST, PythonGuard, armed_by_table
 from kit.provenance import CacheInfo, KernelBuild
 from kit.show.stability import is_stable_output
 from kit.signature import Signature
@@ -40,8 +42,16 @@ __all__ = ["CacheInfo", "KernelBuild", "PyccelKernel"]
 
 Function = Callable[..., Any]
 
+_OWN_MODULES = frozenset({__name__, PythonGuard.__module__})
 
-class PyccelKernel:
+if TYPE_CHECKING:
+    _Guard = PythonGuard
+else:
+    _compiled_guard = find_guard()
+    _Guard = PythonGuard if _compiled_guard is None else armed_by_table(_compiled_guard)
+
+
+class PyccelKernel(_Guard):
     """One compiled function for every host array.
 
     A call either gives the kernel the right values in the order and dtype that it declares and
@@ -111,21 +121,15 @@ class PyccelKernel:
         self.previous: PyccelKernel | None = None
         self.__name__ = self.__qualname__ = self._signature.name
         self.__doc__ = build.doc if build is not None else function.__doc__
-        self._fast: Function = (
-            make_fast_call(self._signature, self._language, function, self._keywords) or _not_fast
-        )
+        self._arm_guard(self._signature, self._language, function, self._keywords)
 
     # ---- a call -----------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the kernel; `kit.use_target` and KIT_TARGET choose where."""
-        if CHOICES:
-            __tracebackhide__ = True
-            return self._call_slowly(args, kwargs, self._resolve_target(chosen_target()))
-        result = self._fast(*args, **kwargs)
-        if result is not NOT_FAST:
-            return result
-        return self._call_slowly(args, kwargs, "host")
+    # The guard's __call__ runs what passes, and calls this for the rest.
+    def _call_otherwise(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Any:
+        __tracebackhide__ = True  # IPython then shows the user's frames only
+        target: Target = self._resolve_target(chosen_target()) if CHOICES else "host"
+        return self._call_slowly(args, kwargs, target)
 
     def host(self, *args: Any, **kwargs: Any) -> Any:
         """Run the compiled function, whatever target is chosen."""
@@ -235,8 +239,8 @@ class PyccelKernel:
             name = one.parameter.name
             if one.action != "COPY" or name in self._warned:
                 continue
-            # 1 is this line, 2 _call_slowly, 3 __call__ or host, 4 the caller's line.
-            warnings.warn(_copy_text(self.__name__, one), CopyWarning, stacklevel=4)
+            text = _copy_text(self.__name__, one)
+            warnings.warn(text, CopyWarning, stacklevel=_frames_of_kit())
             # Afterwards, so that a warning that a filter made an error comes again.
             self._warned.add(name)
 
@@ -354,8 +358,12 @@ class PyccelKernel:
         return _wrap_again, (self._function, self._signature, self._policy)
 
 
-def _not_fast(*args: object, **kwargs: object) -> object:
-    return NOT_FAST
+def _frames_of_kit() -> int:
+    """The `stacklevel` of the caller's line; only the Python guard has a frame of its own."""
+    frame, level = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _OWN_MODULES:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _array(value: object) -> np.ndarray[Any, Any]:

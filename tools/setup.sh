@@ -7,7 +7,8 @@
 #
 # One stamp file per set of extras is written at the very end, so that an interrupted run never
 # counts as done. It holds all that the installation depends on: the two files that name the
-# packages, the place of the checkout (an editable install points at it) and Python's version.
+# packages, what the guard is compiled from, the place of the checkout (an editable install points
+# at it) and Python's version.
 set -eu
 
 cd -- "$(dirname -- "$0")/.."
@@ -31,7 +32,7 @@ recent_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/d
 version_of() { "$1" -c 'import sys; print(sys.version.split()[0])'; }
 fingerprint() {
     printf '%s\n' "$extras" "$(pwd)" "$("$venv_python" -c 'import sys; print(sys.version)')"
-    cksum pyproject.toml constraints.txt
+    cksum pyproject.toml setup.py kit/guard.c constraints.txt
 }
 is_done() { # stamp
     [ -f "$1" ] && [ "$(cat "$1")" = "$(fingerprint 2>/dev/null)" ]

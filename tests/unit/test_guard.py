@@ -11,7 +11,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
-from kit.guard import NOT_FAST, guard_source, make_fast_call, make_guard
+from kit.guard import NOT_FAST, make_fast_call, make_guard
+from kit.guard_source import guard_source
 from kit.plan import plan_call
 from kit.signature import ArgumentType, Signature
 from kit.terms import Language
