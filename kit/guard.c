@@ -707,13 +707,23 @@ zeros(Py_ssize_t count, size_t size)
     return memory;
 }
 
+static int
+is_row(PyObject *row)
+{
+    if (!PyTuple_Check(row)) {
+        PyErr_SetString(PyExc_TypeError, "guard: a row of the table is a tuple");
+        return 0;
+    }
+    return 1;
+}
+
 /* (kind, optional, what the kind needs ...), as guard_table.py writes it */
 static int
 read_expected(PyObject *row, Expected *expected)
 {
     int kind, optional;
     PyObject *rest;
-    if (!PyArg_ParseTuple(row, "ipO!", &kind, &optional, &PyTuple_Type, &rest)) {
+    if (!is_row(row) || !PyArg_ParseTuple(row, "ipO!", &kind, &optional, &PyTuple_Type, &rest)) {
         return -1;
     }
     expected->kind = (Kind)kind;
@@ -776,7 +786,7 @@ read_linear(const Table *table, PyObject *row, Linear *linear)
 {
     PyObject *terms;
     long long number;
-    if (!PyArg_ParseTuple(row, "LO!", &number, &PyTuple_Type, &terms)) {
+    if (!is_row(row) || !PyArg_ParseTuple(row, "LO!", &number, &PyTuple_Type, &terms)) {
         return -1;
     }
     linear->number = number;
@@ -788,7 +798,8 @@ read_linear(const Table *table, PyObject *row, Linear *linear)
     for (int k = 0; k < linear->n_terms; k++) {
         Term *term = &linear->terms[k];
         long long factor;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(terms, k), "iiL", &term->parameter, &term->axis,
+        PyObject *item = PyTuple_GET_ITEM(terms, k);
+        if (!is_row(item) || !PyArg_ParseTuple(item, "iiL", &term->parameter, &term->axis,
                               &factor)
             || check_term(table, term) < 0) {
             return -1;
@@ -804,7 +815,8 @@ read_rule(const Table *table, PyObject *row, Rule *rule)
 {
     PyObject *when, *need;
     int is_equal;
-    if (!PyArg_ParseTuple(row, "O!O!p", &PyTuple_Type, &when, &PyTuple_Type, &need, &is_equal)) {
+    if (!is_row(row)
+        || !PyArg_ParseTuple(row, "O!O!p", &PyTuple_Type, &when, &PyTuple_Type, &need, &is_equal)) {
         return -1;
     }
     rule->is_equal = (char)is_equal;
@@ -833,8 +845,9 @@ read_parameters(PyObject *rows, Table *table)
     table->n_parameters = (int)PyTuple_GET_SIZE(rows);
     for (int k = 0; k < table->n_parameters; k++) {
         PyObject *name, *keyword, *defaults;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, k), "UOO!", &name, &keyword, &PyTuple_Type,
-                              &defaults)) {
+        PyObject *row = PyTuple_GET_ITEM(rows, k);
+        if (!is_row(row)
+            || !PyArg_ParseTuple(row, "UOO!", &name, &keyword, &PyTuple_Type, &defaults)) {
             return -1;
         }
         Py_INCREF(name);
@@ -862,7 +875,10 @@ read_variants(PyObject *rows, Table *table)
     table->n_variants = (int)n_variants;
     for (int k = 0; k < table->n_variants; k++) {
         PyObject *row = PyTuple_GET_ITEM(rows, k);
-        if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != table->n_parameters) {
+        if (!is_row(row)) {
+            return -1;
+        }
+        if (PyTuple_GET_SIZE(row) != table->n_parameters) {
             PyErr_SetString(PyExc_ValueError, "guard: a variant has one row for each parameter");
             return -1;
         }
