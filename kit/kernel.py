@@ -44,10 +44,10 @@ Function = Callable[..., Any]
 
 _OWN_MODULES = frozenset({__name__, PythonGuard.__module__})
 
+_compiled_guard = find_guard()
 if TYPE_CHECKING:
     _Guard = PythonGuard
 else:
-    _compiled_guard = find_guard()
     _Guard = PythonGuard if _compiled_guard is None else armed_by_table(_compiled_guard)
 
 
@@ -269,6 +269,11 @@ class PyccelKernel(_Guard):
     def policy(self) -> Policy:
         """What happens where an argument must be copied."""
         return self._policy
+
+    @property
+    def guard(self) -> str:
+        """Which fast path it has, "compiled" or "python"; KIT_GUARD=python asks for the latter."""
+        return "python" if _compiled_guard is None else "compiled"
 
     @property
     def compiled(self) -> Function:

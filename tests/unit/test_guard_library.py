@@ -1,0 +1,128 @@
+"""Where the compiled guard comes from: the package, the store, or nowhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import kit
+from kit.backends import guard_library
+from kit.errors import BuildError
+
+CELL = "def total(x: 'float64[:]'):\n    s = 0.0\n    for v in x:\n        s += v\n    return s\n"
+
+
+@pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty store, and no guard in the package."""
+    monkeypatch.setenv("KIT_CACHE_DIR", str(tmp_path / "store"))
+    monkeypatch.setattr(guard_library, "_packaged", lambda: None)
+    return tmp_path / "store"
+
+
+def artifacts(store: Path) -> list[Path]:
+    return sorted((store / "guard").rglob("*.so"))
+
+
+def test_guard_is_built_once_into_the_store(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = guard_library.find_guard()
+    assert guard is not None
+    assert guard.__name__ == "Guard"
+    built = artifacts(own_store)
+    assert len(built) == 1
+
+    def no_build(*args: object) -> None:
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(guard_library, "_build", no_build)
+    assert guard_library.find_guard() is not None
+    assert artifacts(own_store) == built
+    # It is no kernel: lists of kernels do not show it.
+    assert not list((own_store / "v1").rglob("*.json"))
+
+
+def test_no_compiler_no_headers_or_nowhere_to_write_gives_none(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(guard_library, "find_compilers", _missing)
+        assert guard_library.find_guard() is None
+    with monkeypatch.context() as patch:
+        patch.setattr(guard_library, "_include", lambda: "/nowhere")
+        assert guard_library.find_guard() is None
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: False)  # pyright: ignore[reportUnknownLambdaType]
+        assert guard_library.find_guard() is None
+    assert not own_store.exists()
+
+
+def _missing(language: str) -> dict[str, str]:
+    raise BuildError("no compiler")
+
+
+def test_source_that_does_not_compile_gives_none(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "guard.c"
+    source.write_text("int main(void) { return }")
+    monkeypatch.setattr(guard_library, "_SOURCE", source)
+    assert guard_library.find_guard() is None
+    assert not artifacts(own_store)
+
+
+def test_library_of_another_text_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    other: Any = ModuleType("kit._guard")
+    other.SOURCE, other.Guard = "of another text", int
+    monkeypatch.setattr(guard_library, "import_module", lambda name: other)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(guard_library, "_stored", lambda: None)
+    assert guard_library.find_guard() is None
+    other.SOURCE = guard_library.hashlib.sha256(guard_library._SOURCE.read_bytes()).hexdigest()
+    assert guard_library.find_guard() is int
+
+
+def child(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_variable_asks_for_the_python_guard() -> None:
+    code = (
+        "import kit, numpy as np\n"
+        f"k = kit.pyccel_kernel({CELL!r})\n"
+        "print(k(np.arange(4.0)), k(np.arange(8.0)[::-2]), k.guard)"
+    )
+    quiet = {"PYTHONWARNINGS": "ignore"}
+    assert child(code, KIT_GUARD="python", **quiet) == "6.0 16.0 python"
+    assert child(code, **quiet) == "6.0 16.0 compiled"
+
+
+def test_a_copy_warning_names_the_line_of_the_caller_with_either_guard() -> None:
+    code = (
+        "import kit, numpy as np, warnings, sys\n"
+        f"k = kit.pyccel_kernel({CELL!r})\n"
+        "with warnings.catch_warnings(record=True) as said:\n"
+        "    warnings.simplefilter('always')\n"
+        "    k(np.arange(8.0)[::-2])\n"
+        "print(k.guard, said[0].lineno, said[0].filename)\n"
+    )
+    assert child(code, KIT_GUARD="python") == "python 5 <string>"
+    assert child(code) == "compiled 5 <string>"
+
+
+def test_kernels_say_which_guard_they_have() -> None:
+    assert kit.pyccel_kernel(CELL).guard in ("compiled", "python")
