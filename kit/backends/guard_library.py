@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
-import sysconfig
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.backends.toolchain import find_compilers
-from kit.cache import Built, Store, digest, unique_module_name
 from kit.errors import BuildError, KitError
-from kit.store.location import store_location
-from kit.store.shelves import Shelves
+
+# Only where no library came with the package is more needed than this: every process loads it.
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from kit.cache import Built
 
 __all__ = ["find_guard"]
 
@@ -58,11 +58,15 @@ def _stored() -> ModuleType | None:
     try:
         return _load_or_build()
     # A kernel must not fail for want of a faster guard.
-    except (OSError, KitError, ImportError, subprocess.SubprocessError):
+    except (OSError, KitError, ImportError):
         return None
 
 
 def _load_or_build() -> ModuleType | None:
+    from kit.cache import Store
+    from kit.store.location import store_location
+    from kit.store.shelves import Shelves
+
     location = store_location()
     store = Store(location.root / "guard", is_private=location.is_private)
     key = _key()
@@ -82,6 +86,8 @@ def _key() -> str:
     """Not of the compiler: what it makes of this source runs anywhere on this kind of machine."""
     import numpy as np
 
+    from kit.cache import digest
+
     return digest(
         {
             "guard": _SOURCE.read_text(encoding="utf-8"),
@@ -94,6 +100,8 @@ def _key() -> str:
 
 
 def _include() -> str:
+    import sysconfig
+
     return str(sysconfig.get_config_vars()["INCLUDEPY"])
 
 
@@ -104,22 +112,26 @@ def _is_writable(root: Path) -> bool:
 
 
 def _build(scratch: Path, key: str, compiler: str) -> Built:
+    import subprocess
+
     import numpy as np
+
+    from kit.cache import Built, unique_module_name
 
     name = unique_module_name(key)
     artifact = scratch / f"{name}.so"
     command = [compiler, *_FLAGS, *_LINK, f"-DKIT_GUARD_MODULE={name}"]
     command += [f"-I{_include()}", f"-I{np.get_include()}", str(_SOURCE), "-o", str(artifact)]
-    done = subprocess.run(
-        command,
-        cwd=scratch,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise BuildError(f"the guard does not compile: {done.stderr[-500:]}")
+    try:
+        subprocess.run(
+            command,
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except subprocess.SubprocessError as error:
+        raise BuildError(f"the guard does not compile: {error}") from error
     return Built(artifact=artifact, module_name=name, meta={"kernels": ["kit's guard"]})
