@@ -19,6 +19,7 @@ from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
+from kit.copying.pool import BufferPool
 from kit.errors import CopyWarning, KitError
 from kit.guard import NOT_FAST, PythonGuard, armed_by_table
 from kit.provenance import CacheInfo, KernelBuild
@@ -26,7 +27,7 @@ from kit.show.stability import is_stable_output
 from kit.signature import Signature
 from kit.targets import CHOICES, chosen_target
 from kit.trace import BuildRecord
-from kit.transfer import copy_snapshot, prepare_argument, write_back
+from kit.transfer import copy_snapshot, prepare_argument, prepare_arguments, write_back_outputs
 
 if TYPE_CHECKING:
     import inspect
@@ -118,6 +119,7 @@ class PyccelKernel(_Guard):
         )
         self._python_function: Function | None = None
         self._warned: set[str] = set()
+        self._buffers = BufferPool()
         self.previous: PyccelKernel | None = None
         self.__name__ = self.__qualname__ = self._signature.name
         self.__doc__ = build.doc if build is not None else function.__doc__
@@ -176,13 +178,9 @@ class PyccelKernel(_Guard):
         if target == "python" or plan.target == "python":
             return self._run_python(plan, values)
         self._warn_of_copies(plan)
-        prepared = [
-            prepare_argument(value, one) for value, one in zip(values, plan.arguments, strict=True)
-        ]
+        prepared = prepare_arguments(values, plan.arguments, self._buffers)
         result = self._run_host(prepared)
-        for value, buffer, one in zip(values, prepared, plan.arguments, strict=True):
-            if one.action == "COPY" and one.written:
-                write_back(_array(value), _array(buffer))
+        write_back_outputs(values, prepared, plan.arguments)
         return result
 
     def _run_host(self, prepared: Sequence[object]) -> Any:

@@ -1,0 +1,1 @@
+"""How elements are copied: in tiles, by several threads where that pays, into memory kept ready."""
