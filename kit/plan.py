@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from kit.boundary.argument_plan import (
     snapshot,
 )
 from kit.boundary.refusals import CallText
-from kit.boundary.sharing import share_elements
+from kit.boundary.sharing import inspect_sharing
 from kit.errors import ArgumentRefused, argument_refused
 from kit.show.plan_text import plan_html, plan_text
 from kit.signature import ArgumentType, Signature
@@ -183,7 +184,7 @@ def _plan_variant(
         for parameter, one, value in zip(signature.parameters, variant, values, strict=True)
     ]
     if all(one.action != "REFUSE" for one in plans):
-        plans = _plan_sharing(plans, values)
+        plans = _plan_sharing(plans, values, call)
     if policy == "strict":
         plans = [
             refuse_copy(one, value, call) if one.action == "COPY" else one
@@ -203,23 +204,25 @@ def _plan_variant(
     )
 
 
-def _plan_sharing(plans: list[ArgumentPlan], values: Sequence[object]) -> list[ArgumentPlan]:
+def _plan_sharing(
+    plans: list[ArgumentPlan], values: Sequence[object], call: CallText
+) -> list[ArgumentPlan]:
     """What shares elements with a written argument: a snapshot, or no second output."""
     planned = list(plans)
     arrays = [index for index, one in enumerate(plans) if _is_array(one, values[index])]
-    for position, first in enumerate(arrays):
-        for second in arrays[position + 1 :]:
-            if not (plans[first].written or plans[second].written):
-                continue
-            a, b = cast(NdArray, values[first]), cast(NdArray, values[second])
-            if not share_elements(a, b):
-                continue
-            if plans[first].written and plans[second].written:
-                planned[second] = refuse_shared(planned[second], plans[first].parameter.name)
-            elif plans[first].written:
-                planned[second] = snapshot(planned[second], plans[first].parameter.name)
-            else:
-                planned[first] = snapshot(planned[first], plans[second].parameter.name)
+    for first, second in combinations(arrays, 2):
+        if not (plans[first].written or plans[second].written):
+            continue
+        sharing = inspect_sharing(cast(NdArray, values[first]), cast(NdArray, values[second]))
+        if sharing == "apart":
+            continue
+        if plans[first].written and plans[second].written:
+            other = plans[first].parameter.name
+            planned[second] = refuse_shared(planned[second], other, sharing, call)
+        elif plans[first].written:
+            planned[second] = snapshot(planned[second], plans[first], sharing)
+        else:
+            planned[first] = snapshot(planned[first], plans[second], sharing)
     return planned
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from kit.boundary.array_fit import judge_array
 from kit.boundary.containers import judge_container
 from kit.boundary.refusals import CallText, array_fix, describe_value
 from kit.boundary.scalars import judge_scalar
+from kit.boundary.sharing import Sharing
 from kit.boundary.verdict import PASS, ErrorKind, Refusal, Verdict
 from kit.layout import LayoutFacts
 from kit.signature import ArgumentType, Parameter
@@ -45,7 +48,7 @@ class ArgumentPlan:
         What a scalar or object was; empty for an array with `facts`.
     shares_with : str or None
         The written argument whose elements this one shares: it is read as it was when the call
-        began.
+        began. "PASS" then means that the kernel writes a copy of the other.
     found, need, fix : str
         Of a refusal, otherwise empty.
     error : {"type", "value"}
@@ -156,29 +159,45 @@ def _with_refusal(plan: ArgumentPlan, refusal: Refusal) -> ArgumentPlan:
     )
 
 
-def snapshot(plan: ArgumentPlan, other: str) -> ArgumentPlan:
-    """The plan of an input that is read as it was before the kernel wrote `other`."""
+def snapshot(plan: ArgumentPlan, output: ArgumentPlan, sharing: Sharing) -> ArgumentPlan:
+    """The plan of an input that is read as it was before the kernel wrote `output`."""
+    other = output.parameter.name
+    planned = replace(plan, shares_with=other)
+    if "COPY" in (plan.action, output.action):
+        # Once is enough: the kernel has a copy of this one already, or it writes a copy of the
+        # other, and the caller's memory changes only when it has ended.
+        return planned
     nbytes = plan.facts.nbytes if plan.facts is not None else 0
-    reason = f"shares elements with {other}, which the kernel writes"
-    return replace(plan, action="COPY", reason=reason, bytes_in=nbytes, shares_with=other)
+    reason = f"{_SHARES[sharing]} {other}, which the kernel writes"
+    return replace(planned, action="COPY", reason=reason, bytes_in=nbytes)
 
 
-def _copy_text(plan: ArgumentPlan) -> str:
-    order = f'order="{plan.type.order}"' if plan.type.rank > 1 else ""
-    return f"{plan.parameter.name} = {plan.parameter.name}.copy({order})"
+_SHARES: Final[Mapping[Sharing, str]] = {
+    "shared": "shares elements with",
+    "undecided": "may share elements (too many strides to prove otherwise) with",
+}
 
 
-def refuse_shared(plan: ArgumentPlan, other: str) -> ArgumentPlan:
+def refuse_shared(plan: ArgumentPlan, other: str, sharing: Sharing, call: CallText) -> ArgumentPlan:
     """The plan of an output that shares elements with the output `other`."""
     if plan.action == "REFUSE":
         return plan
-    name = plan.parameter.name
     return _refused(
         plan,
-        found=f"{name} shares elements with {other}, and the kernel writes both",
+        found=f"{plan.parameter.name} {_SHARES[sharing]} {other}, and the kernel writes both",
         need="outputs that share no element",
-        fix=_copy_text(plan),
+        fix=_copy_text(plan, call),
     )
+
+
+def _copy_text(plan: ArgumentPlan, call: CallText) -> str:
+    """A copy under a name of its own, since the caller may have passed one variable twice."""
+    name, copied = plan.parameter.name, f"{plan.parameter.name}_copy"
+    order = f'order="{plan.type.order}"' if plan.type.rank > 1 else ""
+    text = f"{name}.copy({order})"
+    if plan.facts is not None and not plan.facts.native:
+        text = f"{name}.astype(np.{plan.type.dtype}{', ' + order if order else ''})"
+    return f"{copied} = {text}\n{call.replacing(name, copied)}"
 
 
 def refuse_empty(plan: ArgumentPlan) -> ArgumentPlan:
@@ -194,7 +213,7 @@ def refuse_empty(plan: ArgumentPlan) -> ArgumentPlan:
 def refuse_copy(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPlan:
     """Under the policy "strict": what would be copied is refused, with the copy as the fix."""
     if plan.shares_with is not None:
-        fix = _copy_text(plan)
+        fix = _copy_text(plan, call)
     else:
         fix = array_fix(plan.parameter.name, value, plan.type, written=plan.written, call=call)
     return _refused(
