@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from kit.copying.pool import release_buffers
     from kit.decorate import KernelNamespace, pyccel_kernel
     from kit.errors import (
         ArgumentRefused,
@@ -47,6 +48,7 @@ __all__ = [
     "StaleKernelError",
     "inspect_layout",
     "pyccel_kernel",
+    "release_buffers",
     "use_target",
 ]
 
@@ -55,6 +57,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A name is imported when it is first used, so that `import kit`
 # costs a millisecond in a script that may never build anything (docs/decisions/0011).
 _HOMES = {
+    "kit.copying.pool": ("release_buffers",),
     "kit.decorate": ("KernelNamespace", "pyccel_kernel"),
     "kit.errors": (
         "ArgumentRefused",

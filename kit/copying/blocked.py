@@ -45,7 +45,8 @@ def copy_elements(target: NdArray, source: NdArray) -> None:
         return
 
     def copy_tile(tile: Tile) -> None:
-        np.copyto(target[tile], source[tile])
+        # With the ellipsis, what has no axes is an array, too.
+        np.copyto(target[(..., *tile)], source[(..., *tile)])
 
     threads = choose_thread_count(target.nbytes)
     shape, strides = target.shape, target.strides

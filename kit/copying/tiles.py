@@ -69,7 +69,8 @@ def plan_tile(
     moving = [axis for axis in by_target if source_strides[axis]] or by_target
     source_fastest = min(moving, key=lambda axis: abs(source_strides[axis]))
     # Cache lines that NumPy, which goes along the target, fetches before it comes back to one.
-    lines = prod(shape[axis] for axis in by_target[: by_target.index(source_fastest)])
+    before = by_target[: by_target.index(source_fastest)]
+    lines = prod(shape[axis] for axis in before if source_strides[axis])
     if lines <= SHORT_SIDE:
         # They stay anyway: NumPy's own order is best, in as few calls as threads allow.
         parts = 1 if threads == 1 else threads * PARTS_PER_THREAD
