@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
@@ -14,8 +15,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Row", "child_seconds", "machine", "median_of", "paired_medians", "run_child"]
+__all__ = [
+    "Overhead",
+    "Row",
+    "child_seconds",
+    "machine",
+    "median_of",
+    "paired_medians",
+    "paired_overheads",
+    "run_child",
+    "timed_loop",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +77,93 @@ def paired_medians(
                 run()
             times[name].append((time.perf_counter() - start) / inner)
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overhead:
+    """What one call costs more than another [s].
+
+    Parameters
+    ----------
+    median, low, high : float
+        Median and quartiles of the differences.
+    base : float
+        Median of the other call.
+    """
+
+    median: float
+    low: float
+    high: float
+    base: float
+
+
+def timed_loop(
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: Mapping[str, object] | None = None,
+) -> Callable[[int], float]:
+    """A loop that makes one call, written out with its arguments, and returns its seconds.
+
+    A lambda around the call, or ``function(*args)``, costs as much as what is to be measured.
+    """
+    names = [f"a{index}" for index in range(len(args))]
+    keywords = kwargs or {}
+    text = ", ".join([*names, *(f"{name}=k_{name}" for name in keywords)])
+    source = f"""
+def loop(count):
+    {"".join(f"{name} = given[{index}]; " for index, name in enumerate(names))}
+    {"".join(f"k_{name} = named[{name!r}]; " for name in keywords)}
+    call = function
+    start = clock()
+    for _ in repeat(None, count):
+        call({text})
+    return clock() - start
+"""
+    scope: dict[str, Any] = {
+        "given": args,
+        "named": keywords,
+        "function": function,
+        "clock": time.perf_counter,
+        "repeat": itertools.repeat,
+    }
+    exec(source, scope)
+    return scope["loop"]
+
+
+def paired_overheads(
+    base: Callable[[int], float],
+    others: Mapping[str, Callable[[int], float]],
+    *,
+    rounds: int,
+    seconds: float = 1e-4,
+) -> dict[str, Overhead]:
+    """What one call of each loop costs over one of `base`, from differences of neighbours in time.
+
+    Each sample takes about `seconds`: long against the clock, and short against the time for which
+    the system runs a process without another in between. `base` runs before and after each of the
+    others, so that a drift of the machine cancels.
+    """
+    counts = {one: max(1, round(seconds / _seconds_of(one))) for one in (base, *others.values())}
+    differences: dict[str, list[float]] = {name: [] for name in others}
+    bases: list[float] = []
+    before = base(counts[base]) / counts[base]
+    for _ in range(rounds):
+        for name, loop in others.items():
+            own = loop(counts[loop]) / counts[loop]
+            after = base(counts[base]) / counts[base]
+            differences[name].append(own - (before + after) / 2)
+            bases.append(after)
+            before = after
+    found: dict[str, Overhead] = {}
+    for name, values in differences.items():
+        low, middle, high = statistics.quantiles(values, n=4)
+        found[name] = Overhead(median=middle, low=low, high=high, base=statistics.median(bases))
+    return found
+
+
+def _seconds_of(loop: Callable[[int], float]) -> float:
+    loop(100)
+    return min(loop(10) for _ in range(20)) / 10
 
 
 def run_child(code: str, *, cache: str, env: Mapping[str, str] | None = None) -> dict[str, object]:
