@@ -73,6 +73,98 @@ def test_integers_for_floats_are_refused_and_converted_silently_by_cunumpy() -> 
     assert told(code) == ["False", "refused"]
 
 
+# Each runs one call for kit and for a peer, on memory of its own.
+VECTORS = """
+import numpy as np, kit
+source = '''
+def shift(x: "float64[:]", y: "float64[:]"):
+    for i in range(1, x.shape[0] - 1):
+        y[i] = x[i - 1] + x[i + 1]
+
+def total(x: "float64[:]"):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+    return s
+
+def fill(y: "float64[:]"):
+    for i in range(y.shape[0]):
+        y[i] = 7.0
+
+def double(x: "float64[:]", y: "float64[:]"):
+    y[:] = x[:] * 2.0
+'''
+ours, python = kit.pyccel_kernel(source), {}
+exec(source, python)
+
+def cunumpy_of(name, *outputs):
+    from cunumpy import kernels
+    return kernels.PyccelKernel(ours[name].compiled, outputs=outputs)
+
+def numba_of(name):
+    import numba
+    return numba.njit(python[name])
+
+def shifted(call):
+    memory = np.arange(101.0) ** 2
+    call(memory[:100], memory[1:])
+    return memory.tolist()
+
+right = shifted(lambda x, y: python["shift"](x.copy(), y))
+"""
+
+
+@needs("cunumpy")
+def test_an_input_on_the_output_is_read_as_it_was_and_not_by_cunumpy() -> None:
+    code = "print(shifted(ours.shift) == right, shifted(cunumpy_of('shift', 1)) == right)"
+    assert told(VECTORS + code) == ["True", "False"]
+
+
+@needs("numba")
+def test_an_input_on_the_output_is_read_as_it_was_and_not_by_numba() -> None:
+    code = "print(shifted(ours.shift) == right, shifted(numba_of('shift')) == right)"
+    assert told(VECTORS + code) == ["True", "False"]
+
+
+@needs("cunumpy")
+def test_a_field_of_packed_records_is_summed_rightly_and_not_by_cunumpy() -> None:
+    code = """
+records = np.zeros(9, [("kind", "i4"), ("x", "f8")])
+records["x"] = np.arange(9.0)
+print(ours.total(records["x"]) == 36, cunumpy_of("total")(records["x"]) == 36)
+"""
+    assert told(VECTORS + code) == ["True", "False"]
+
+
+@needs("cunumpy")
+def test_a_read_only_output_is_refused_and_written_by_cunumpy() -> None:
+    code = """
+for call in (ours.fill, cunumpy_of("fill", 0)):
+    y = np.zeros(5)
+    y.flags.writeable = False
+    try:
+        call(y)
+    except kit.ArgumentRefused:
+        pass
+    print(y.any())
+"""
+    assert told(VECTORS + code) == ["False", "True"]
+
+
+@needs("cunumpy")
+def test_a_short_output_is_refused_and_overrun_by_cunumpy() -> None:
+    code = """
+for call in (ours.double, cunumpy_of("double", 1)):
+    memory = np.zeros(64)  # the output is a part of it, so that nothing else is overrun
+    try:
+        call(np.ones(32), memory[:4])
+    except kit.ArgumentRefused:
+        pass
+    print(memory[4:].any())
+"""
+    assert told(VECTORS + code) == ["False", "True"]
+
+
 @needs("Cython")
 def test_a_cell_that_does_not_compile_raises_and_succeeds_with_cython() -> None:
     code = """
