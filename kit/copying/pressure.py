@@ -16,9 +16,6 @@ __all__ = ["MemoryLeft", "inspect_memory"]
 PROC = Path("/proc")
 GROUPS = Path("/sys/fs/cgroup")
 
-# Of a group without a limit, version 1 says a number near 2**63.
-_NO_LIMIT = 2**60
-
 
 @dataclass(frozen=True, slots=True)
 class MemoryLeft:
@@ -79,7 +76,7 @@ def _limited_groups(proc: Path, groups: Path) -> Iterator[tuple[int, int]]:
         own = root / path.strip("/")
         for folder in (own, *own.parents):
             limit = _read_number(folder / names[0])
-            if limit is not None and limit < _NO_LIMIT:
+            if limit is not None:
                 # Files that were read and lie in the cache give way to what is allocated.
                 cached = _read_table(folder / "memory.stat").get(names[2], 0)
                 yield limit, max(0, (_read_number(folder / names[1]) or 0) - cached)

@@ -111,6 +111,8 @@ def test_what_is_still_referred_to_is_not_lent_again(how: str) -> None:
     first = address(array)
     view = VIEWS[how](array)
     del array
+    if how != "base":
+        assert pool.free_bytes == 0
     other = take(pool)
     assert address(other) != first
     del view
@@ -292,6 +294,14 @@ def test_a_pool_that_goes_takes_its_buffers_along_and_leaves_lent_ones_alone() -
     finally:
         tracemalloc.stop()
         gc.enable()
+
+
+def test_nothing_is_kept_when_the_process_ends() -> None:
+    pool = BufferPool()
+    array = take(pool)
+    (lent,) = pool._lent.values()
+    pool_module._come_back(weakref.ref(pool), array.base, lent, is_ending=lambda: True)
+    assert kept(pool) == []
 
 
 # ---- kernels --------------------------------------------------------------------------------

@@ -54,7 +54,9 @@ def test_the_tightest_group_above_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [GIB, 2**63 - 4096])
-def test_groups_of_version_1_count_unless_they_have_no_limit(tmp_path: Path, limit: int) -> None:
+def test_groups_of_version_1_count_and_their_largest_number_is_no_limit(
+    tmp_path: Path, limit: int
+) -> None:
     files = {
         "proc/meminfo": MEMINFO,
         "proc/self/cgroup": "5:cpu,cpuacct:/a\n4:memory:/docker/1\nnot a line\n",
