@@ -35,6 +35,10 @@ def prefix(x: "float64[:]", y: "float64[:]"):
     for i in range(1, x.shape[0]):
         y[i] = y[i - 1] + x[i]
 
+def count(e: "float64[:]", x: "float64[:]", y: "float64[:]"):
+    for i in range(1, x.shape[0] - 1):
+        y[i] = x[i - 1] + x[i + 1] + e.shape[0]
+
 def mirror(x: "float64[:,:]", y: "float64[:,:]"):
     for i in range(y.shape[0]):
         for j in range(y.shape[1]):
@@ -240,6 +244,37 @@ def test_nothing_of_the_output_is_no_overlap(
     kernels: KernelNamespace, python: Mapping[str, Any]
 ) -> None:
     check(kernels["whole"], python["whole"], lambda m: (m[2:2], m[2:2]), random_memory(5))
+
+
+@pytest.mark.parametrize("n", [3, 64, 1000])
+def test_beside_an_empty_array_an_input_on_the_output_is_read_as_it_was(
+    n: int, kernels: KernelNamespace, python: Mapping[str, Any]
+) -> None:
+    """In C such a call runs uncompiled, and there the output is written in place."""
+    for place in (
+        lambda m: (m[5:5], m[:n], m[1 : n + 1]),
+        lambda m: (m[5:5], m[:n], m[1 : n + 1].view(">f8")),
+    ):
+        check(kernels["count"], python["count"], place, random_memory(n + 6))
+
+
+def test_an_output_that_is_overwritten_entirely_may_lie_on_the_input(
+    kernels: KernelNamespace, python: Mapping[str, Any]
+) -> None:
+    """Its elements are not copied in, and are still the input's."""
+    whole = PyccelKernel(
+        kernels["whole"].compiled,
+        signature=kernels["whole"].signature,
+        overwrites=["y"],
+        policy="copy",
+    )
+    assert whole.signature.parameters[1].intent == "out"
+    for place in pairs(70).values():
+        expected, found = random_memory(218), random_memory(218)
+        x, y = place(expected)
+        python["whole"](np.array(x), y)
+        whole(*place(found))
+        assert np.array_equal(found, expected)
 
 
 # ---- two outputs on one memory ---------------------------------------------------------------
