@@ -19,7 +19,6 @@ from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
-from kit.copying.pool import BufferPool
 from kit.errors import CopyWarning, KitError
 from kit.guard import NOT_FAST, PythonGuard, armed_by_table
 from kit.provenance import CacheInfo, KernelBuild
@@ -27,12 +26,12 @@ from kit.show.stability import is_stable_output
 from kit.signature import Signature
 from kit.targets import CHOICES, chosen_target
 from kit.trace import BuildRecord
-from kit.transfer import copy_snapshot, prepare_argument, prepare_arguments, write_back_outputs
 
 if TYPE_CHECKING:
     import inspect
 
     from kit.boundary.argument_plan import ArgumentPlan
+    from kit.copying.pool import BufferPool
     from kit.plan import CallPlan
 
     # Not at run time: Jedi raises on a property that says Literal, and Tab after a kernel's dot
@@ -119,7 +118,7 @@ class PyccelKernel(_Guard):
         )
         self._python_function: Function | None = None
         self._warned: set[str] = set()
-        self._buffers = BufferPool()
+        self._buffers: BufferPool | None = None
         self.previous: PyccelKernel | None = None
         self.__name__ = self.__qualname__ = self._signature.name
         self.__doc__ = build.doc if build is not None else function.__doc__
@@ -178,6 +177,16 @@ class PyccelKernel(_Guard):
         if target == "python" or plan.target == "python":
             return self._run_python(plan, values)
         self._warn_of_copies(plan)
+        return self._run_on_copies(plan, values)
+
+    def _run_on_copies(self, plan: CallPlan, values: Sequence[object]) -> Any:
+        __tracebackhide__ = True
+        # Imported here as the plan is: what copies nothing needs neither.
+        from kit.copying.pool import BufferPool
+        from kit.transfer import prepare_arguments, write_back_outputs
+
+        if self._buffers is None:  # of two threads that find it so, one has a pool for one call
+            self._buffers = BufferPool()
         prepared = prepare_arguments(values, plan.arguments, self._buffers)
         result = self._run_host(prepared)
         write_back_outputs(values, prepared, plan.arguments)
@@ -374,6 +383,8 @@ def _array(value: object) -> np.ndarray[Any, Any]:
 
 
 def _for_python(value: object, plan: ArgumentPlan) -> object:
+    from kit.transfer import copy_snapshot, prepare_argument
+
     if plan.action == "CONVERT":
         return prepare_argument(value, plan)
     return copy_snapshot(_array(value)) if plan.shares_with is not None else value

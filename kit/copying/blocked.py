@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from kit.copying.threads import choose_thread_count, run_in_threads
 from kit.copying.tiles import Tile, iterate_tiles, plan_tile
 
 __all__ = ["copy_elements"]
@@ -43,6 +42,7 @@ def copy_elements(target: NdArray, source: NdArray) -> None:
     if target.nbytes < LEAST_BYTES:
         np.copyto(target, source)
         return
+    from kit.copying.threads import choose_thread_count, run_in_threads  # brings threading along
 
     def copy_tile(tile: Tile) -> None:
         # With the ellipsis, what has no axes is an array, too.

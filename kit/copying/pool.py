@@ -15,7 +15,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from math import prod
 from typing import Any, Literal, TypeVar
 
@@ -30,8 +30,8 @@ Made = TypeVar("Made")
 
 # malloc itself keeps what is smaller, and asks the system for nothing.
 LEAST_BYTES = 2**20
-# From here on the system is asked how much memory is left when a buffer comes back: that costs a
-# tenth of a millisecond, the copy of as much took several.
+# From here on the system is asked, at most once a second, how much memory is left when a buffer
+# comes back: that takes some tenths of a millisecond, the copy of as much took several.
 LARGE_BYTES = 16 * 2**20
 # Free buffers are no more than a share of the memory, and no more than somebody would miss.
 MOST_OF_KERNEL, SHARE_OF_KERNEL = 2**30, 1 / 16
@@ -184,7 +184,7 @@ def _come_back(
     if is_ending() or pool is None:
         return
     pool.add(block, lent)
-    if block.nbytes >= LARGE_BYTES and _is_scarce():
+    if block.nbytes >= LARGE_BYTES and _is_scarce(int(time.monotonic())):
         release_buffers()
     else:
         _keep_bounds(pool)
@@ -233,7 +233,9 @@ def _all_pools() -> list[BufferPool]:
     return [pool for ref in _pools.valuerefs() if (pool := ref()) is not None]
 
 
-def _is_scarce() -> bool:
+@lru_cache(maxsize=1)
+def _is_scarce(second: int) -> bool:
+    """Whether memory was scarce when this was first asked in this second."""
     memory = inspect_memory()
     return memory.available is not None and memory.available < memory.total * SHARE_LEFT
 

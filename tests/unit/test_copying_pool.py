@@ -31,11 +31,17 @@ PLENTY = MemoryLeft(64 * 2**30, 60 * 2**30)
 def _plain_pools(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No other test's buffers, and memory as on a large machine."""
     release_buffers()
-    monkeypatch.setattr(pool_module, "inspect_memory", lambda: PLENTY)
-    pool_module._total_memory.cache_clear()
+    have(monkeypatch, PLENTY)
     yield
     pool_module._total_memory.cache_clear()
+    pool_module._is_scarce.cache_clear()
     release_buffers()
+
+
+def have(monkeypatch: pytest.MonkeyPatch, memory: MemoryLeft) -> None:
+    monkeypatch.setattr(pool_module, "inspect_memory", lambda: memory)
+    pool_module._total_memory.cache_clear()
+    pool_module._is_scarce.cache_clear()
 
 
 def take(pool: BufferPool, mib: float = 4, shape: tuple[int, ...] = ()) -> Any:
@@ -175,7 +181,7 @@ def kept(pool: BufferPool) -> list[float]:
 
 
 def test_a_kernel_keeps_what_it_used_last_within_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "inspect_memory", lambda: MemoryLeft(160 * MIB, 150 * MIB))
+    have(monkeypatch, MemoryLeft(160 * MIB, 150 * MIB))
     pool = BufferPool()
     hand_back(pool, 2, 3, 4, 5)
     assert kept(pool) == [4, 5]  # of 10 MiB, a sixteenth
@@ -184,7 +190,7 @@ def test_a_kernel_keeps_what_it_used_last_within_its_share(monkeypatch: pytest.M
 
 
 def test_all_kernels_together_keep_within_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "inspect_memory", lambda: MemoryLeft(160 * MIB, 150 * MIB))
+    have(monkeypatch, MemoryLeft(160 * MIB, 150 * MIB))
     first, second, third = BufferPool(), BufferPool(), BufferPool()
     hand_back(first, 3, 5)
     hand_back(second, 9)
@@ -221,7 +227,7 @@ def test_nothing_is_kept_when_memory_is_scarce(monkeypatch: pytest.MonkeyPatch) 
     pool, other = BufferPool(), BufferPool()
     hand_back(pool, 4)
     scarce = MemoryLeft(PLENTY.total, PLENTY.total // 16 - 1)
-    monkeypatch.setattr(pool_module, "inspect_memory", lambda: scarce)
+    have(monkeypatch, scarce)
     hand_back(other, 2)
     assert (kept(pool), kept(other)) == ([4], [2])  # not worth asking the system
     hand_back(other, 16)
@@ -229,7 +235,7 @@ def test_nothing_is_kept_when_memory_is_scarce(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_memory_of_which_nothing_is_known_counts_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "inspect_memory", lambda: MemoryLeft(PLENTY.total, None))
+    have(monkeypatch, MemoryLeft(PLENTY.total, None))
     pool = BufferPool()
     hand_back(pool, 16)
     assert kept(pool) == [16]
@@ -436,6 +442,12 @@ def run_child(code: str) -> str:
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+def test_a_process_that_copies_nothing_loads_nothing_of_this_and_starts_no_thread() -> None:
+    code = "import sys, kit.kernel\nprint([one for one in sys.modules if 'copying' in one], end='')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]"
 
 
 def test_a_process_ends_quietly_while_aliases_and_buffers_are_alive() -> None:
