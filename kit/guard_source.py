@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from kit.terms import Language, Order
 __all__ = ["guard_scope", "guard_source"]
 
 NdArray = np.ndarray[Any, Any]
+
+_ALIGNED: Final = 0x0100  # NPY_ARRAY_ALIGNED
+_WRITEABLE: Final = 0x0400  # NPY_ARRAY_WRITEABLE
 
 
 def guard_source(
@@ -102,10 +105,10 @@ def _array_check(
     """Exact type, dtype and rank; then usual contiguous arrays inline, all others by the rule."""
     x, order, rank = parameter.name, expected.order or "C", expected.rank
     written = parameter.intent != "in"
-    # Writeability is asked last, and of written arrays only: of what broadcast_arrays gives, NumPy
-    # (2.4) warns at the question.
-    behaved = "behaved" if written else "aligned"
-    usual = f"(_kit_f{index} := {x}.flags).{order.lower()}_contiguous and _kit_f{index}.{behaved}"
+    # By the bits: NumPy (2.4) warns who asks by name if what broadcast_arrays gave is writeable.
+    bits = _ALIGNED | _WRITEABLE if written else _ALIGNED
+    flags = f"_kit_f{index}"
+    usual = f"({flags} := {x}.flags).{order.lower()}_contiguous and {flags}.num & {bits} == {bits}"
     # A contiguous array may have any stride on an axis of extent 1, and in an empty one on all.
     if rank == 1:
         usual += f" and _kit_len({x}) > 1"
@@ -204,4 +207,4 @@ def _in_place(array: NdArray, order: Order, written: bool, language: Language) -
         has_base=array.base is not None,
         language=language,
     )
-    return reason is None and (not written or flags.writeable)
+    return reason is None and (not written or bool(flags.num & _WRITEABLE))

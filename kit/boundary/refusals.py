@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from kit.layout import inspect_layout
 from kit.signature import ArgumentType
 
 __all__ = ["CallText", "annotation_for", "array_fix", "describe_value", "is_masked"]
@@ -138,12 +139,15 @@ def _fresh_array(name: str, value: object, expected: ArgumentType) -> str:
     if not isinstance(value, np.ndarray):
         rank = _rank_of(value)
         text = f"np.array({name}, dtype={dtype}{', ' + order if order else ''})"
-        return text if rank is None else text + _reshape(rank, expected.rank, f"np.shape({name})")
+        if rank is None:
+            return text
+        empty = 0 in np.shape(cast(Any, value))
+        return text + _reshape(rank, expected.rank, f"np.shape({name})", empty=empty)
     array = cast(NdArray, value)
     text, same = _elements(name, array, np.dtype(expected.dtype))
     if array.ndim != expected.rank:
         shape = f"{name}.shape"
-        text += _reshape(array.ndim, expected.rank, shape)
+        text += _reshape(array.ndim, expected.rank, shape, empty=array.size == 0)
     if same:
         return f"{text}.copy({order})"
     return f"{text}.astype({dtype}{', ' + order if order else ''})"
@@ -159,8 +163,7 @@ def _elements(name: str, array: NdArray, dtype: np.dtype[Any]) -> tuple[str, boo
     else:
         text = f"np.asarray({name})"
     if found.names:
-        fitting = [one for one in found.names if found[one].newbyteorder("=") == dtype]
-        field = (fitting or list(found.names))[0]
+        field = _fitting_field(found, dtype)
         text, found = f'{text}["{field}"]', found[field]
     if found.kind == "c" and dtype.kind != "c":
         text, found = f"{text}.real", np.dtype(f"f{found.itemsize // 2}")
@@ -168,21 +171,23 @@ def _elements(name: str, array: NdArray, dtype: np.dtype[Any]) -> tuple[str, boo
     return text, found == dtype and found.isnative
 
 
-def _reshape(found: int, need: int, shape: str) -> str:
+def _reshape(found: int, need: int, shape: str, *, empty: bool) -> str:
     if found == need:
         return ""
     if found < need:
         return f".reshape(({', '.join('1' * (need - found))},) + {shape})"
     if need == 1:
         return ".reshape(-1)"
-    return f".reshape({shape}[:{need - 1}] + (-1,))"
+    # Of no elements, NumPy cannot tell how long the last axis is.
+    return f".reshape({shape}[:{need - 1}] + ({0 if empty else -1},))"
 
 
 def _rank_of(value: object) -> int | None:
     try:
-        return np.ndim(cast(Any, value))
+        rank = cast(object, np.ndim(cast(Any, value)))
     except Exception:  # ragged lists, and whatever __array__ of a stranger raises
         return None
+    return rank if isinstance(rank, int) else None  # np.ndarray.ndim of a class is a descriptor
 
 
 def _assign_back(name: str, value: object, expected: ArgumentType) -> str | None:
@@ -193,13 +198,25 @@ def _assign_back(name: str, value: object, expected: ArgumentType) -> str | None
     if not isinstance(value, np.ndarray):
         return None
     array = cast(NdArray, value)
-    if not array.flags.writeable:
+    facts = inspect_layout(array)
+    if not facts.writeable or facts.overlaps:
         return None
     back = buffer if array.ndim == expected.rank else f"{buffer}.reshape({name}.shape)"
     if is_masked(array):
         return f"np.copyto({name}.data, {back}, where=~np.ma.getmaskarray({name}))"
     target = name if type(array) is np.ndarray else f"np.asarray({name})"
-    if array.dtype.names:
-        field = _elements("", array, np.dtype("float64"))[0].partition('"')[2].partition('"')[0]
-        return f'{target}["{field}"] = {back}'
-    return f"{target}[...] = {back}"
+    dtype = array.dtype
+    if dtype.names:
+        field = _fitting_field(dtype, np.dtype(expected.dtype))
+        target, dtype = f'{target}["{field}"]', dtype[field]
+    else:
+        target = f"{target}[...]"
+    if expected.dtype.startswith("complex") and dtype.kind in "biuf":
+        back = f"{back}.real"  # said aloud: NumPy warns where imaginary parts are lost
+    return f"{target} = {back}"
+
+
+def _fitting_field(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> str:
+    """The field of records that holds the wanted elements, else the first."""
+    names = cast("tuple[str, ...]", dtype.names)
+    return next((one for one in names if dtype[one].newbyteorder("=") == wanted), names[0])

@@ -143,6 +143,10 @@ def test_what_broadcast_arrays_gives_can_be_asked_without_a_warning(guard_of: Ma
     guard = guard_of(read("def f(x: 'float64[:,:]'): ..."))
     assert guard(full)
     assert not guard(repeated)
+    writes = guard_of(read("def f(x: 'float64[:,:]'): ...", "x"))
+    assert writes(full)
+    assert not writes(repeated)
+    assert not writes(np.broadcast_to(np.zeros((3, 4)), (3, 4)))  # read-only
 
 
 def test_containers_have_no_fast_path() -> None:
