@@ -3,8 +3,12 @@
 
 # Which Python .venv is made with: make setup PYTHON=python3.12
 PYTHON ?=
-# How many random cases each fuzz test tries: make fuzz CASES=100000
+# How many random cases make fuzz tries, and how many of them bare: make fuzz CASES=100000 BARE=5000
 CASES ?= 20000
+BARE ?=
+# One of them again, as make fuzz has printed it: make fuzz SEED=1 CASE=17
+SEED ?=
+CASE ?=
 # More for pytest, demo or lab: make test ARGS="-k layout"
 ARGS ?=
 
@@ -49,8 +53,13 @@ bench: ## measure against Numba, Cython, fortran-magic and C, into benchmarks/re
 	@$(RUN) -m pytest tests/contracts/test_peers.py
 	@$(RUN) -m benchmarks.run $(ARGS)
 
-fuzz: setup ## random arrays and calls, many more than make test tries (CASES=100000 KIT_FUZZ_SEED=1)
-	@KIT_FUZZ_COUNT=$(CASES) $(RUN) -m pytest tests -m "fuzz or hypothesis" --timeout=0 -s $(ARGS)
+fuzz: setup ## hostile arguments, many more than make test tries, counted (CASES=100000 SEED=1, or SEED=1 CASE=17)
+ifeq ($(CASE),)
+	@$(RUN) -m tests.fuzz.run --cases $(CASES) $(if $(SEED),--seed $(SEED)) $(if $(BARE),--bare $(BARE))
+	@KIT_FUZZ_COUNT=$(CASES) $(RUN) -m pytest tests -m hypothesis --timeout=0 $(ARGS)
+else
+	@$(RUN) -m tests.fuzz.run --seed $(SEED) --case $(CASE)
+endif
 
 gpu-check: setup ## the tests that need an NVIDIA GPU
 	@sh tools/gpu_check.sh $(ARGS)

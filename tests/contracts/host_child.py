@@ -1,6 +1,6 @@
 """Runs in a child process, since what it guards against kills processes: cases in, JSON lines out.
 
-``python -m tests.contracts.host_child layouts|fuzz EXTENSION LANGUAGE FOLDER [SEED COUNT]``
+``python -m tests.contracts.host_child EXTENSION LANGUAGE FOLDER``
 Each case is announced before it runs, so that the parent can name the one that a death belongs to.
 """
 
@@ -19,8 +19,6 @@ import pytest
 from kit.errors import ArgumentRefused
 from kit.guard import make_guard
 from kit.kernel import PyccelKernel
-from kit.layout import inspect_layout
-from tests.contracts.host_fuzz import random_arrays
 from tests.contracts.host_layouts import Array, LayoutCase, cases
 from tests.contracts.host_probes import Probes
 
@@ -119,41 +117,6 @@ def agree_with_guard(probes: Probes, kernel: PyccelKernel, values: tuple[Array, 
         assert plan.target == "host"
 
 
-def check_fuzz(probes: Probes, rank: int, order: str, make: Callable[[], Array]) -> str:
-    """One random array, read, written, and as input and output of one call."""
-    array = make()
-    facts = inspect_layout(array)
-    fold = probes.kernel(f"fold_float64_{rank}{order}")
-    assert fold(array) == probes.python[fold.__name__](snapshot(array)), "read wrongly"
-    agree_with_guard(probes, fold, (array,))
-    bump = probes.kernel(f"bump_float64_{rank}{order}")
-    if facts.overlaps:
-        refused(bump, array)
-    else:
-        expected = snapshot(array)
-        probes.python[bump.__name__](expected)
-        bump(array)
-        assert same(array, expected), "written wrongly"
-        agree_with_guard(probes, bump, (array,))
-    into = probes.kernel(f"into_{rank}{order}")
-    source, target = make(), np.zeros(array.shape)
-    expected = np.zeros(array.shape)
-    probes.python[into.__name__](snapshot(source), expected)
-    into(source, target)
-    assert same(target, expected), "read wrongly beside an output"
-    if not facts.overlaps:
-        # The same memory as input and output: read as it was when the call began.
-        both = make()
-        expected = snapshot(both)
-        probes.python[into.__name__](snapshot(both), expected)
-        view = both[::-1] if rank else both
-        expected_view = snapshot(view)
-        probes.python[into.__name__](snapshot(both), expected_view)
-        into(both, view)
-        assert same(view, expected_view), "an overlap was not read as it was"
-    return fold.plan(array)["x"].action
-
-
 def run(label: str, check: Callable[[], Any]) -> None:
     say(start=label)
     try:
@@ -165,18 +128,12 @@ def run(label: str, check: Callable[[], Any]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Run all cases of one kind."""
-    kind, extension, language, folder, *rest = arguments
+    """Run all cases."""
+    extension, language, folder = arguments
     probes = Probes(Path(extension), cast(Any, language))
-    if kind == "layouts":
-        for case in cases(Path(folder)):
-            run(f"{case.label} read", lambda case=case: check_read(probes, case))
-            run(f"{case.label} written", lambda case=case: check_written(probes, case))
-    else:
-        seed, count = int(rest[0]), int(rest[1])
-        for number, (rank, order, make) in enumerate(random_arrays(seed, count)):
-            label = f"{number}: {inspect_layout(make())!r} as {rank}-D {order}"
-            run(label, lambda a=(rank, order, make): check_fuzz(probes, *a))
+    for case in cases(Path(folder)):
+        run(f"{case.label} read", lambda case=case: check_read(probes, case))
+        run(f"{case.label} written", lambda case=case: check_written(probes, case))
     say(finished=True)
 
 
