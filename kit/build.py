@@ -153,6 +153,8 @@ def _parse(
             overwrites=options.overwrites,
             known=frozenset(others),
             functions={name: _writing_twin(kernel) for name, kernel in others.items()},
+            used={name: kernel.signature for name, kernel in others.items()},
+            line_offset=origin.line_offset,
             namespace=namespace,
             openmp=options.openmp,
             language=options.language,

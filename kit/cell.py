@@ -12,6 +12,7 @@ from kit.errors import CellError
 from kit.signature import Parameter, Signature, parse_signature
 from kit.source.advice import advise
 from kit.source.comments import check_pragmas, explain_syntax_error
+from kit.source.extents.functions import FunctionRules, find_rules
 from kit.source.header import check_keyword_order, header_text
 from kit.source.intent import Write, find_writes
 from kit.source.outline import Outline, outline_cell
@@ -96,6 +97,8 @@ def parse_cell(
     namespace: Mapping[str, object] | None = None,
     openmp: bool = False,
     language: Language = "fortran",
+    used: Mapping[str, Signature] | None = None,
+    line_offset: int = 0,
 ) -> Cell:
     """Read a cell without running it.
 
@@ -117,6 +120,10 @@ def parse_cell(
         Whether pragmas will be compiled.
     language : {"fortran", "c"}
         Which limits apply.
+    used : mapping of str to Signature, optional
+        Signatures of the names that other cells supply, for what they need of extents.
+    line_offset : int
+        What to add to the line numbers in rules.
 
     Raises
     ------
@@ -161,11 +168,20 @@ def parse_cell(
         source=text,
         lines={name: outline.functions[name] for name in public},
     )
+    rules = find_rules(
+        outline.functions,
+        {**(used or {}), **signatures},
+        imports=outline.imports,
+        integers=_integers(outline),
+        source=text,
+        is_c=language == "c",
+        line_offset=line_offset,
+    )
     return Cell(
         source=source,
         functions=MappingProxyType(
             {
-                name: _facts(node, declared.get(name, intended[name]), text)
+                name: _facts(node, declared.get(name, intended[name]), rules.get(name), text)
                 for name, node in outline.functions.items()
             }
         ),
@@ -292,7 +308,20 @@ def _with_intents(signature: Signature, writes: Mapping[str, Write]) -> Signatur
     )
 
 
-def _facts(node: ast.FunctionDef, signature: Signature, source: Source) -> FunctionFacts:
+def _integers(outline: Outline) -> dict[str, int]:
+    """The integers that the cell's top level assigns once and for all."""
+    return {
+        name: value
+        for name, value in outline.constants.items()
+        if type(value) is int and outline.assigned.get(name) is not None
+    }
+
+
+def _facts(
+    node: ast.FunctionDef, signature: Signature, rules: FunctionRules | None, source: Source
+) -> FunctionFacts:
+    if rules is not None:
+        signature = replace(signature, rules=rules.rules, unseen=rules.unseen)
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     last = node.end_lineno or node.lineno
     return FunctionFacts(

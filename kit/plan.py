@@ -12,11 +12,13 @@ import numpy as np
 from kit.boundary.argument_plan import (
     ArgumentPlan,
     plan_argument,
+    refuse,
     refuse_copy,
     refuse_empty,
     refuse_shared,
     snapshot,
 )
+from kit.boundary.extent_check import find_broken_rule
 from kit.boundary.refusals import CallText
 from kit.boundary.sharing import inspect_sharing
 from kit.errors import ArgumentRefused, argument_refused
@@ -185,6 +187,7 @@ def _plan_variant(
     ]
     if all(one.action != "REFUSE" for one in plans):
         plans = _plan_sharing(plans, values, call)
+        plans = _plan_extents(plans, signature, values, call)
     if policy == "strict":
         plans = [
             refuse_copy(one, value, call) if one.action == "COPY" else one
@@ -224,6 +227,17 @@ def _plan_sharing(
         else:
             planned[first] = snapshot(planned[first], plans[second], sharing)
     return planned
+
+
+def _plan_extents(
+    plans: list[ArgumentPlan], signature: Signature, values: Sequence[object], call: CallText
+) -> list[ArgumentPlan]:
+    """Extents that the kernel's source takes for granted: the first that is missing is refused."""
+    broken = find_broken_rule(signature, values, call)
+    if broken is None:
+        return plans
+    name, refusal = broken
+    return [refuse(one, refusal) if one.parameter.name == name else one for one in plans]
 
 
 def _is_array(plan: ArgumentPlan, value: object) -> bool:

@@ -19,6 +19,7 @@ from kit.terms import Action, Language
 __all__ = [
     "ArgumentPlan",
     "plan_argument",
+    "refuse",
     "refuse_copy",
     "refuse_empty",
     "refuse_shared",
@@ -142,10 +143,11 @@ def _as_plan(
         # Described when it is shown, where the facts allow: that costs more than the decision.
         value_text="" if verdict.facts is not None else describe_value(value),
     )
-    return plan if verdict.refusal is None else _with_refusal(plan, verdict.refusal)
+    return plan if verdict.refusal is None else refuse(plan, verdict.refusal)
 
 
-def _with_refusal(plan: ArgumentPlan, refusal: Refusal) -> ArgumentPlan:
+def refuse(plan: ArgumentPlan, refusal: Refusal) -> ArgumentPlan:
+    """The plan of an argument that is refused."""
     return replace(
         plan,
         action="REFUSE",
@@ -225,4 +227,4 @@ def refuse_copy(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPl
 
 
 def _refused(plan: ArgumentPlan, *, found: str, need: str, fix: str) -> ArgumentPlan:
-    return _with_refusal(plan, Refusal(error="value", found=found, need=need, fix=fix))
+    return refuse(plan, Refusal(error="value", found=found, need=need, fix=fix))

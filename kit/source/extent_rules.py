@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kit.source.linear import Linear, Quantity
 
-__all__ = ["ExtentRule"]
+__all__ = ["ExtentRule", "comparison"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class ExtentRule:
     is_equal : bool
         Whether `need` must be 0.
     argument : str
-        The array that is too short or too long: a refusal names it.
-    axis : int
-        Along which of its axes.
+        The array that is too short or too long, or the integer: a refusal names it.
+    axis : int or None
+        Along which of its axes; None for an integer.
     text : str
         The statement or the expression, as written.
     line : int
@@ -47,7 +47,7 @@ class ExtentRule:
     need: Linear[Quantity]
     is_equal: bool
     argument: str
-    axis: int
+    axis: int | None
     text: str
     line: int
 
@@ -59,6 +59,46 @@ class ExtentRule:
         return need == 0 if self.is_equal else need >= 0
 
     @property
+    def condition(self) -> str:
+        """What is needed, as one would write it in Python."""
+        return comparison(self.need, "==" if self.is_equal else ">=")
+
+    def __str__(self) -> str:
+        """The condition with its line, and with what it depends on.
+
+        Examples
+        --------
+        >>> x, n = Linear.of(Quantity("x", 0)), Linear.of(Quantity("n"))
+        >>> print(
+        ...     ExtentRule(
+        ...         when=(n - 2,), need=x - n - 1, is_equal=False, argument="x", axis=0,
+        ...         text="x[i + 1]", line=5,
+        ...     )
+        ... )
+        x.shape[0] >= n + 1 where n >= 2 (line 5)
+        """
+        when = " and ".join(comparison(one, ">=") for one in self.when)
+        return f"{self.condition}{' where ' if when else ''}{when} (line {self.line})"
+
+    @property
     def quantities(self) -> frozenset[Quantity]:
         """Everything that the rule asks of a call."""
         return frozenset(atom for one in (*self.when, self.need) for atom, _ in one.terms)
+
+
+def comparison(one: Linear[Quantity], sign: str) -> str:
+    """``one >= 0`` or ``one == 0``, with what is subtracted on the other side.
+
+    Examples
+    --------
+    >>> n, m = (Linear.of(Quantity(name)) for name in "nm")
+    >>> comparison(n - m + 1, ">="), comparison(-n + 3, ">="), comparison(n - 3, "==")
+    ('n + 1 >= m', 'n <= 3', 'n == 3')
+    """
+    plus = Linear(tuple(pair for pair in one.terms if pair[1] > 0))
+    minus = plus - one
+    if not plus.terms:
+        return f"{minus + one.number} {sign.replace('>', '<')} {one.number}"
+    if minus.terms and minus.number < 0:
+        plus, minus = plus - minus.number, minus - minus.number
+    return f"{plus} {sign} {minus}"

@@ -128,6 +128,8 @@ class Signature:
         Every combination that is compiled, one type per parameter; usually one combination.
     rules : tuple of ExtentRule
         What must hold between extents and integers of a call, in the order of the source.
+    unseen : tuple of str
+        Places with an index or an extent that no rule covers, each with its line.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Signature:
     returns: str | None = None
     variants: tuple[tuple[ArgumentType, ...], ...]
     rules: tuple[ExtentRule, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     @property
     def outputs(self) -> tuple[str, ...]:

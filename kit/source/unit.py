@@ -61,8 +61,13 @@ class CellSource:
 
     def own_line(self, line: int) -> int | None:
         """The number in the cell or file of a line of `whole`; None inside the preamble."""
-        index = line - 1 - len(_lines(self.preamble)) if self.preamble else line - 1
-        return None if index < 0 else self.first_line + index
+        own_line = line + self.line_offset
+        return None if own_line < self.first_line else own_line
+
+    @property
+    def line_offset(self) -> int:
+        """What to add to a line of `whole` for its number in the cell or file."""
+        return self.first_line - 1 - (len(_lines(self.preamble)) if self.preamble else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,210 @@
+"""Indices and slices: what each needs of the extent that it is taken from.
+
+Pyccel 2.2.3, measured in both languages: a slice is not clipped to the array as in Python, and an
+index or a bound that is computed does not count from the end where it is negative, unless
+``@allow_negative_index`` names the array. A literal ``-1`` always counts from the end.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from kit.source.extents.needs import Loop, Need, Number, is_never_negative
+from kit.source.extents.numbers import Shape, Value, literal_from_end, read_number, whole_number
+
+__all__ = ["IndexWalk"]
+
+_ONE = whole_number(1)
+
+
+class IndexWalk:
+    """What one function needs, collected place by place; this part knows indices.
+
+    Parameters
+    ----------
+    imports : mapping of str to str
+        Local names and where they come from.
+    wrapping : frozenset of str
+        Arrays that ``@allow_negative_index`` names.
+    is_c : bool
+        Whether the cell is translated to C.
+    """
+
+    def __init__(self, imports: Mapping[str, str], wrapping: frozenset[str], *, is_c: bool) -> None:
+        self.known: dict[str, Value | None] = {}
+        self.needs: list[Need] = []
+        self.unseen: list[ast.expr | ast.stmt] = []
+        self.loops: tuple[Loop, ...] = ()
+        self.is_certain = True
+        self.imports = imports
+        self._wrapping = wrapping
+        self._is_c = is_c
+        # The keys hold ids; the values keep alive what those belong to.
+        self._places: dict[tuple[object, ...], tuple[Need, Need, Number, list[int]]] = {}
+
+    def shape(self, node: ast.expr) -> Shape | None:
+        """The extents of an expression; collects what it needs on the way."""
+        raise NotImplementedError
+
+    def number(self, node: ast.expr) -> Number | None:
+        """An integer expression as a sum of what is known before the call."""
+        return read_number(node, self.known, self.imports, self.peek)
+
+    def peek(self, node: ast.expr) -> Shape | None:
+        """The extents of an array of which nothing else is read; collects nothing."""
+        needs, unseen, places = len(self.needs), len(self.unseen), self._places
+        self._places = {}
+        shape = self.shape(node)
+        del self.needs[needs:], self.unseen[unseen:]
+        self._places = places
+        return shape
+
+    def need(
+        self,
+        need: Number,
+        node: ast.expr | ast.stmt,
+        *,
+        is_equal: bool = False,
+        when: tuple[Number, ...] = (),
+    ) -> Need:
+        """Collect what is needed here."""
+        one = Need(need, node, self.loops, is_certain=self.is_certain, is_equal=is_equal, when=when)
+        self.needs.append(one)
+        return one
+
+    # ---- indices ----------------------------------------------------------------------------
+
+    def subscript(self, node: ast.Subscript) -> Shape | None:
+        """The extents of an element, a slice or a row."""
+        shape = self.shape(node.value)
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not shape:
+            for one in items:
+                self.shape(one)
+            if shape is None and not isinstance(node.value, ast.Attribute | ast.Call):
+                self.unseen.append(node)
+            return None
+        wraps = isinstance(node.value, ast.Name) and node.value.id in self._wrapping
+        return self._indexed(node, _filled(items, len(shape)), shape, wraps)
+
+    def _indexed(
+        self, node: ast.Subscript, items: Sequence[ast.expr | None], shape: Shape, wraps: bool
+    ) -> Shape | None:
+        result: list[Number | None] = []
+        for one, extent in zip(items, shape, strict=False):
+            if one is None:
+                result.append(extent)
+            elif isinstance(one, ast.Slice):
+                result.append(self._slice(one, extent, node, wraps))
+            elif not self._index(one, extent, node, wraps):
+                return None
+        return (*result, *shape[len(items) :])
+
+    def _index(self, one: ast.expr, extent: Number | None, node: ast.expr, wraps: bool) -> bool:
+        """Check one index; whether it is a single one."""
+        index = self.number(one)
+        if index is None:
+            self.unseen.append(node)
+            return not self.shape(one)
+        if extent is None:
+            self.unseen.append(node)
+            return True
+        from_end = literal_from_end(one)
+        if from_end is not None:
+            self.need(extent - from_end, node)
+            return True
+        key = (id(extent), index.terms, id(self.loops), self.is_certain, wraps)
+        found = self._places.get(key)
+        if found is None:
+            low = self.need(index + extent if wraps else index, node)
+            high = self.need(extent - index - 1, node)
+            # A Need keeps its loops alive.
+            self._places[key] = (low, high, extent, [index.number, index.number])
+            return True
+        # Of indices that differ by a number, the lowest and the highest say it all.
+        low, high, _, ends = found
+        number = index.number
+        if number < ends[0]:
+            low.need, low.node, ends[0] = low.need + (number - ends[0]), node, number
+        elif number > ends[1]:
+            high.need, high.node, ends[1] = high.need + (ends[1] - number), node, number
+        return True
+
+    # ---- slices -----------------------------------------------------------------------------
+
+    def _slice(
+        self, one: ast.Slice, extent: Number | None, node: ast.expr, wraps: bool
+    ) -> Number | None:
+        """Check one slice; how many elements it has, at most 0 where it is empty."""
+        if one.lower is None and one.upper is None and one.step is None:
+            return extent
+        step = 1 if one.step is None else _literal(one.step)
+        if step == -1 and one.lower is None and one.upper is None:
+            return extent
+        start = self._bound(one.lower, whole_number(0), extent)
+        end = self._bound(one.upper, extent, extent)
+        if extent is None or start is None or end is None or step is None or step < 1:
+            self.unseen.append(node)
+            return None
+        self._check_slice(one, start, end, extent, node, wraps)
+        length = end - start
+        if step == 1:
+            return length
+        return None if length.terms else whole_number(-(-length.number // step))
+
+    def _bound(
+        self, one: ast.expr | None, default: Number | None, extent: Number | None
+    ) -> Number | None:
+        if one is None:
+            return default
+        from_end = literal_from_end(one)
+        if from_end is not None:
+            return None if extent is None else extent - from_end
+        number = self.number(one)
+        if number is None:
+            self.shape(one)
+        return number
+
+    def _check_slice(
+        self,
+        one: ast.Slice,
+        start: Number,
+        end: Number,
+        extent: Number,
+        node: ast.expr,
+        wraps: bool,
+    ) -> None:
+        # Empty slices are the same wherever they lie.
+        filled = (end - start - _ONE,)
+        is_computed = one.upper is not None and literal_from_end(one.upper) is None
+        if is_computed:
+            self.need(extent - end, node, when=filled)
+        if wraps:
+            # Either end may count from the back: then the length is not known.
+            return
+        if one.lower is not None and not is_never_negative(start):
+            self.need(start, node, when=filled)
+        if is_computed and not is_never_negative(end):
+            # Python counts it from the end and finds elements; compiled, the slice is empty.
+            self.need(end, node, when=(extent + end - start - _ONE, start))
+
+
+def _literal(node: ast.expr) -> int | None:
+    from_end = literal_from_end(node)
+    if from_end is not None:
+        return -from_end
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    return None
+
+
+def _filled(items: Sequence[ast.expr], rank: int) -> list[ast.expr | None]:
+    """One item for each axis; None for those that an ellipsis stands for."""
+    filled: list[ast.expr | None] = []
+    for one in items:
+        if isinstance(one, ast.Constant) and one.value is Ellipsis:
+            filled += [None] * (rank - len(items) + 1)
+        else:
+            filled.append(one)
+    return filled
