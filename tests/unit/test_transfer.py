@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit import transfer
 from kit.boundary.sharing import share_elements
+from kit.copying.pool import BufferPool
+from kit.plan import ArgumentPlan, plan_call
 from kit.signature import ArgumentType
-from kit.transfer import copy_in, copy_snapshot, write_back
+from kit.transfer import (
+    copy_in,
+    copy_snapshot,
+    prepare_arguments,
+    write_back,
+    write_back_outputs,
+)
+from tests.unit.signatures import read
 
 
 def array_type(dtype: str, rank: int, order: str) -> ArgumentType:
@@ -79,3 +91,69 @@ def test_sharing_too_hard_to_decide_is_taken_as_sharing() -> None:
     b = np.lib.stride_tricks.as_strided(memory[1:], shape, [2 * one for one in reversed(rng)])
     assert not share_elements(memory[::2], memory[1::2])
     assert isinstance(share_elements(a, b), bool)
+
+
+# ---- all arguments of a call ----------------------------------------------------------------
+
+TWICE = "def f(a: 'float64[:,:]', b: 'float64[:,:]', c: 'float64[:,:](order=F)', y: 'float64[:]')"
+
+
+def plans_for(values: list[object], source: str = TWICE) -> tuple[ArgumentPlan, ...]:
+    signature = read(source + ": ...", ("y",))
+    return plan_call("f", signature, values, policy="copy", language="fortran").arguments
+
+
+def test_what_is_read_twice_alike_is_copied_once_and_what_is_written_never_shares() -> None:
+    x = np.arange(6.0).reshape(2, 3)[:, ::-1]
+    y = np.zeros(3)[::-1]
+    values: list[object] = [x, x, x, y]
+    prepared: Any = prepare_arguments(values, plans_for(values), BufferPool())
+    assert prepared[0] is prepared[1]
+    assert np.array_equal(prepared[0], x)
+    assert prepared[2] is not prepared[0]
+    assert prepared[2].flags.f_contiguous
+    values = [x, x[:], x, y]
+    prepared = prepare_arguments(values, plans_for(values), BufferPool())
+    assert prepared[0] is not prepared[1]
+
+
+def test_copies_of_a_call_come_from_the_pool() -> None:
+    pool = BufferPool()
+    x = np.ones((512, 512))[::-1]
+    for _ in range(2):
+        values: list[object] = [x, x, x, np.zeros(3)]
+        assert len(prepare_arguments(values, plans_for(values), pool)) == 4
+        assert pool.free_bytes == 2 * x.nbytes
+
+
+OUT = "def f(x: 'float64[:]', y: 'float64[:]', z: 'float64[:]')"
+
+
+@pytest.mark.parametrize("fails_at", [1, 2, 3])
+def test_an_interrupt_comes_when_all_outputs_are_filled(
+    monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    y, z = np.zeros(4)[::-1], np.zeros(4)[::-1]
+    values: list[object] = [np.ones(4), y, z]
+    signature = read(OUT + ": ...", ("y", "z"))
+    plans = plan_call("f", signature, values, policy="copy", language="c").arguments
+    prepared: Any = prepare_arguments(values, plans, BufferPool())
+    prepared[1][:] = [1, 2, 3, 4]
+    prepared[2][:] = [5, 6, 7, 8]
+    calls: list[int] = []
+
+    def interrupted(target: Any, source: Any) -> None:
+        calls.append(1)
+        if len(calls) == fails_at:
+            np.copyto(target[:2], source[:2])
+            raise KeyboardInterrupt
+        np.copyto(target, source)
+
+    monkeypatch.setattr(transfer, "copy_elements", interrupted)
+    if fails_at == 3:
+        write_back_outputs(values, prepared, plans)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            write_back_outputs(values, prepared, plans)
+    assert y.tolist() == [1, 2, 3, 4]
+    assert z.tolist() == [5, 6, 7, 8]
