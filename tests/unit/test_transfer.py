@@ -126,6 +126,16 @@ def test_copies_of_a_call_come_from_the_pool() -> None:
         assert pool.free_bytes == 2 * x.nbytes
 
 
+def test_what_is_read_and_written_at_once_is_copied_twice() -> None:
+    y = np.arange(3.0)[::-1]
+    values: list[object] = [y, y]
+    signature = read("def f(x: 'float64[:]', y: 'float64[:]'): ...", ("y",))
+    plans = plan_call("f", signature, values, policy="copy", language="c").arguments
+    prepared: Any = prepare_arguments(values, plans, BufferPool())
+    prepared[1][:] = 7
+    assert prepared[0].tolist() == [2, 1, 0]
+
+
 OUT = "def f(x: 'float64[:]', y: 'float64[:]', z: 'float64[:]')"
 
 
