@@ -86,6 +86,31 @@ def test_result_and_outputs_come_back_on_the_fast_and_the_slow_path() -> None:
         assert np.array_equal(y, 0.5 * x)
 
 
+def test_scalars_are_converted_without_a_plan_and_refused_as_the_plan_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def echo(n: Any, a: Any, flag: Any, z: Any, text: Any) -> Any:
+        return n, a, flag, z, text
+
+    source = "def f(n: 'int', a: 'float32', flag: 'bool', z: 'complex', text: 'str') -> 'int': ..."
+    kernel = PyccelKernel(echo, signature=read(source))
+    right = (np.int8(3), 2, np.True_, np.float32(0.5), "abc")
+    wrong = {0: 1.5, 1: 0.1, 2: 1, 3: complex(0, np.inf), 4: 3}
+    for index, value in wrong.items():
+        with pytest.raises(ArgumentRefused) as caught:
+            kernel(*right[:index], value, *right[index + 1 :])
+        assert caught.value.argument == kernel.signature.parameters[index].name
+
+    def no_plan(values: Any) -> Any:
+        raise AssertionError("planned")
+
+    monkeypatch.setattr(kernel, "_plan", no_plan)
+    for call in (kernel, kernel.host):
+        result = call(*right)
+        assert result == (3, 2, True, 0.5, "abc")
+        assert [type(one) for one in result] == [int, np.float32, bool, complex, str]
+
+
 def test_an_exception_of_the_kernel_leaves_copied_outputs_untouched() -> None:
     def fails(x: Any, y: Any, factor: float) -> None:
         y[:] = 99
