@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: where NumPy's headers are, and of which text the guard is."""
+"""What pyproject.toml cannot say: where NumPy's headers are, and which text a library is of."""
 
 import hashlib
 from pathlib import Path
@@ -6,19 +6,20 @@ from pathlib import Path
 import numpy as np
 from setuptools import Extension, setup
 
-# Read at run time by kit/backends/guard_library.py.
-source = hashlib.sha256(Path("kit/guard.c").read_bytes()).hexdigest()
 
-setup(
-    ext_modules=[
-        Extension(
-            "kit._guard",
-            sources=["kit/guard.c"],
-            include_dirs=[np.get_include()],
-            define_macros=[("KIT_GUARD_SOURCE", f'"{source}"')],
-            extra_compile_args=["-O2", "-fvisibility=hidden"],
-            # Without a compiler kit is installed all the same; see kit/backends/guard_library.py.
-            optional=True,
-        )
-    ]
-)
+def extension(name: str) -> Extension:
+    """One of kit's own C files as a module; kit/native.py compares the digest of its text."""
+    source = f"kit/{name}.c"
+    digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    return Extension(
+        f"kit._{name}",
+        sources=[source],
+        include_dirs=[np.get_include()],
+        define_macros=[(f"KIT_{name.upper()}_SOURCE", f'"{digest}"')],
+        extra_compile_args=["-O2", "-fvisibility=hidden"],
+        # Without a compiler kit is installed all the same: the store or a twin in Python serves.
+        optional=True,
+    )
+
+
+setup(ext_modules=[extension("arrayview"), extension("guard")])

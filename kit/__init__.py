@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from kit.arrayview import ArrayView
     from kit.copying.pool import release_buffers
     from kit.decorate import KernelNamespace, pyccel_kernel
     from kit.errors import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentPlan",
     "ArgumentRefused",
+    "ArrayView",
     "BuildError",
     "BuildRecord",
     "CacheError",
@@ -57,6 +59,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A name is imported when it is first used, so that `import kit`
 # costs a millisecond in a script that may never build anything (docs/decisions/0011).
 _HOMES = {
+    "kit.arrayview": ("ArrayView",),
     "kit.copying.pool": ("release_buffers",),
     "kit.decorate": ("KernelNamespace", "pyccel_kernel"),
     "kit.errors": (

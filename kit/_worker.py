@@ -167,8 +167,8 @@ class _Server:
 
 def _start_library(directory: Path) -> WrapperLibrary | None:
     from kit.backends.packages import find_package
-    from kit.backends.toolchain import COMPILER_VARIABLES, find_compilers
     from kit.backends.wrapper_library import WrapperLibrary
+    from kit.toolchain import COMPILER_VARIABLES, find_compilers
 
     pyccel, numpy = find_package("pyccel"), find_package("numpy")
     if pyccel is None or numpy is None:

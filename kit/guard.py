@@ -1,10 +1,10 @@
 """The fast path: calls whose arguments all pass as they are run without facts, plan and records.
 
 `kit/guard.c` is the compiled guard, the base class of `PyccelKernel` where it is there;
-`kit.backends.guard_library` finds or builds it. Its twin is here: Python generated once per
-signature, with the few checks that the usual call needs inline. Whatever a guard does not recognise
-goes to the slow path, which decides by facts and plan; so it may be too narrow, and must never be
-too wide. Both decide alike.
+`kit.native` finds or builds it. Its twin is here: Python generated once per signature, with the few
+checks that the usual call needs inline. Whatever a guard does not recognise goes to the slow path,
+which decides by facts and plan; so it may be too narrow, and must never be too wide. Both decide
+alike.
 """
 
 from __future__ import annotations
@@ -15,11 +15,19 @@ from typing import Any, Final, cast
 
 from kit.guard_source import guard_scope, guard_source
 from kit.guard_table import guard_table
+from kit.native import find_native
 from kit.signature import Signature
 from kit.targets import CHOICES
 from kit.terms import Language
 
-__all__ = ["NOT_FAST", "PythonGuard", "armed_by_table", "make_fast_call", "make_guard"]
+__all__ = [
+    "NOT_FAST",
+    "PythonGuard",
+    "armed_by_table",
+    "find_guard",
+    "make_fast_call",
+    "make_guard",
+]
 
 NOT_FAST: Final = NotImplemented
 """What a fast call returns instead of calling; no kernel returns it."""
@@ -54,6 +62,12 @@ class PythonGuard:
     def _call_otherwise(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Any:
         """A call that the guard did not take."""
         raise NotImplementedError
+
+
+def find_guard() -> type[Any] | None:
+    """The compiled guard's type, or None where the Python guard is to serve."""
+    module = find_native("guard")
+    return None if module is None else module.Guard
 
 
 def armed_by_table(guard: type[Any]) -> type[PythonGuard]:

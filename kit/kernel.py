@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from kit.backends.guard_library import find_guard
 from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
 from kit.boundary.scalars import convert_scalar
+from kit.boundary.view_arguments import arrays_of_views
 from kit.errors import CopyWarning, KitError
-from kit.guard import NOT_FAST, PythonGuard, armed_by_table
+from kit.guard import NOT_FAST, PythonGuard, armed_by_table, find_guard
 from kit.provenance import CacheInfo, KernelBuild
 from kit.show.stability import is_stable_output
 from kit.signature import ArgumentType, Signature
@@ -148,10 +148,17 @@ class PyccelKernel(_Guard):
         return self._call_slowly(args, kwargs, "host") if result is NOT_FAST else result
 
     def _try_converted(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Any:
-        """The call with its scalars in the declared types: NumPy integers, `x > 0`, 1 for 1.0.
+        """The call with the arrays of views, and with its scalars in the declared types.
 
-        Where arrays pass this spares the plan, which takes twenty times as long.
+        NumPy integers, `x > 0`, 1 for 1.0. Where arrays pass this spares the plan, which takes
+        twenty times as long.
         """
+        arrays = arrays_of_views((*args, *kwargs.values()))
+        if arrays is not None:
+            args, kwargs = arrays[: len(args)], dict(zip(kwargs, arrays[len(args) :], strict=True))
+            result = self._fast(*args, **kwargs)
+            if result is not NOT_FAST:
+                return result
         if kwargs or len(args) != len(self._signature.parameters):
             return NOT_FAST
         values = list(args)
@@ -175,7 +182,8 @@ class PyccelKernel(_Guard):
 
     def plan(self, *args: Any, **kwargs: Any) -> CallPlan:
         """What a call with these arguments would do; nothing is copied or run."""
-        return self._plan(self._signature.bind(args, kwargs))
+        values = self._signature.bind(args, kwargs)
+        return self._plan(arrays_of_views(values) or values)
 
     def _plan(self, values: Sequence[object]) -> CallPlan:
         # Imported here: a notebook whose calls all pass never needs it, and it takes 6 ms.
@@ -194,11 +202,17 @@ class PyccelKernel(_Guard):
         self, args: Sequence[object], kwargs: Mapping[str, object], target: Target
     ) -> Any:
         __tracebackhide__ = True
-        values = self._signature.bind(args, kwargs)
+        given = self._signature.bind(args, kwargs)
+        values = arrays_of_views(given) or given
         plan = self._plan(values)
         refusal = plan.refusal()
         if refusal is not None:
-            raise in_words_of_caller(refusal, self._signature)
+            views = {
+                one.name
+                for one, value, array in zip(self._signature.parameters, given, values, strict=True)
+                if array is not value
+            }
+            raise in_words_of_caller(refusal, self._signature, views)
         if target == "python" or plan.target == "python":
             return self._run_python(plan, values)
         self._warn_of_copies(plan)

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kit.backends.packages import find_package
-from kit.backends.toolchain import COMPILER_VARIABLES, DEFAULT_FLAGS, find_compilers
 from kit.errors import BuildError
 from kit.terms import Language
+from kit.toolchain import COMPILER_VARIABLES, DEFAULT_FLAGS, find_compilers
 
 __all__ = ["describe_compilers", "identify_toolchain"]
 

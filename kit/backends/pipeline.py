@@ -33,8 +33,8 @@ from kit.backends.files_read import FilesRead
 from kit.backends.imports import bring_user_modules
 from kit.backends.protocol import CompileReply, CompileRequest, Diagnostic
 from kit.backends.source import with_harmless_comments, without_keyword_only
-from kit.backends.toolchain import DEFAULT_FLAGS
 from kit.backends.wrapper_library import WrapperLibrary
+from kit.toolchain import DEFAULT_FLAGS
 
 __all__ = ["load_pyccel", "translate"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from kit.backends import workers
 from kit.backends.protocol import CompileReply, CompileRequest, Progress
-from kit.backends.toolchain import COMPILER_VARIABLES, find_compilers
 from kit.errors import BuildError
+from kit.toolchain import COMPILER_VARIABLES, find_compilers
 
 __all__ = ["compile_unit", "prewarm"]
 

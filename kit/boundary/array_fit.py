@@ -227,6 +227,8 @@ def _from_device(
     back = {"numba": f"{name}.copy_to_device({name}_buffer)"}.get(
         library, f"{name}[...] = {library if library == 'cupy' else 'cupy'}.asarray({name}_buffer)"
     )
+    if library == "kit":  # an ArrayView has no slices of its own
+        back = f"cupy.asarray({name})[...] = cupy.asarray({name}_buffer)"
     if library == "torch":
         back = f"{name}.copy_(torch.from_numpy({name}_buffer))"
     return "\n".join([f"{name}_buffer = {host}", call.replacing(name, f"{name}_buffer"), back])

@@ -10,7 +10,7 @@ import ast
 import linecache
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from types import FrameType
 
@@ -25,9 +25,17 @@ _TIGHT = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.Li
 _STRING = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
 
 
-def in_words_of_caller(refusal: ArgumentRefused, signature: Signature) -> ArgumentRefused:
-    """The same refusal with a fix about the caller's expressions, where they can be read."""
+def in_words_of_caller(
+    refusal: ArgumentRefused, signature: Signature, views: Set[str] = frozenset()
+) -> ArgumentRefused:
+    """The same refusal with a fix about the caller's expressions, where they can be read.
+
+    For `views`, parameters for which an `ArrayView` was passed, it is about their ndarrays.
+    """
     texts = _passed_texts(_calling_frame(), signature)
+    if views:
+        texts = texts or {one.name: one.name for one in signature.parameters}
+        texts = {name: text + ".ndarray" * (name in views) for name, text in texts.items()}
     fix = reword_fix(refusal.fix, refusal.kernel, refusal.argument, texts)
     if fix == refusal.fix:
         return refusal

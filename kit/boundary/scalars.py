@@ -8,22 +8,24 @@ that loses nothing.
 from __future__ import annotations
 
 import reprlib
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from kit.boundary.verdict import PASS, Verdict, refuse
+from kit.exact import (
+    FAMILIES,
+    INT_RANGES,
+    Family,
+    InexactError,
+    family_of,
+    family_of_dtype,
+    in_range,
+    to_exact_number,
+)
 from kit.signature import ArgumentType
 
 __all__ = ["INT_RANGES", "convert_scalar", "is_mangled", "judge_scalar", "passing_types"]
-
-Family = Literal["bool", "int", "float", "complex"]
-_FAMILIES: Final[tuple[Family, ...]] = ("bool", "int", "float", "complex")
-
-INT_RANGES: Final = {
-    f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)
-}
-"""Lowest and highest value of each integer type."""
 
 # What Pyccel's own checks accept (cwrapper.h of 2.2.3): PyLong_CheckExact, PyFloat_Check,
 # PyComplex_Check, and the NumPy scalar type itself for the typed ones.
@@ -33,10 +35,6 @@ _PYTHON_TYPES: Final[dict[Family, tuple[type, ...]]] = {
     "float": (float, np.float64),
     "complex": (complex, np.complex128),
 }
-
-
-class _InexactError(Exception):
-    """The value is of a fitting kind and cannot be represented."""
 
 
 def passing_types(expected: ArgumentType) -> tuple[type, ...]:
@@ -50,7 +48,7 @@ def passing_types(expected: ArgumentType) -> tuple[type, ...]:
     if expected.dtype == "str":
         return (str,)
     if expected.python_scalar or expected.dtype == "bool":
-        return _PYTHON_TYPES[_family_of_dtype(expected.dtype)]
+        return _PYTHON_TYPES[family_of_dtype(expected.dtype)]
     return (cast(type, getattr(np, expected.dtype)),)
 
 
@@ -70,13 +68,13 @@ def judge_scalar(name: str, value: object, expected: ArgumentType) -> Verdict:
         return _judge_str(name, value)
     if is_mangled(value):
         return _mangled(name, value, expected)
-    if type(value) in passing_types(expected) and _in_range(value, expected):
+    if type(value) in passing_types(expected) and in_range(value, expected.dtype):
         return PASS
     try:
         converted = convert_scalar(value, expected)
     except TypeError:
         return _wrong_kind(name, value, expected)
-    except _InexactError:
+    except InexactError:
         return _not_exact(name, value, expected)
     reason = f"{type(value).__name__} to {type(converted).__name__}, exact"
     return Verdict(action="CONVERT", reason=reason)
@@ -99,74 +97,15 @@ def convert_scalar(value: object, expected: ArgumentType) -> object:
     ------
     TypeError
         If the value is no number of a kind that can become the expected one.
+    InexactError
+        If it is, and the expected type has no such number.
     """
     if expected.dtype == "str":
         return str(value)
-    target = _family_of_dtype(expected.dtype)
-    source = _family_of(value)
-    if source is None or _FAMILIES.index(source) > _FAMILIES.index(target):
-        raise TypeError
-    if (target == "bool") != (source == "bool") and target == "bool":
-        raise TypeError
-    convert = {"bool": bool, "int": int, "float": _exact_float, "complex": _exact_complex}[target]
-    plain = convert(cast(Any, value))
-    if not _in_range(plain, expected):
-        raise _InexactError
-    if expected.python_scalar or target == "bool":
+    plain = to_exact_number(value, expected.dtype)
+    if expected.python_scalar or expected.dtype == "bool":
         return plain
-    return _exact_numpy(plain, expected.dtype)
-
-
-def _family_of_dtype(dtype: str) -> Family:
-    return next(one for one in _FAMILIES if dtype.startswith(one))
-
-
-def _family_of(value: object) -> Family | None:
-    # timedelta64 is a signedinteger to NumPy, and no number to anyone else.
-    if isinstance(value, np.timedelta64):
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return "bool"
-    if isinstance(value, (int, np.integer)):
-        return "int"
-    if isinstance(value, (float, np.floating)):
-        return "float"
-    return "complex" if isinstance(value, (complex, np.complexfloating)) else None
-
-
-def _in_range(value: object, expected: ArgumentType) -> bool:
-    if expected.dtype not in INT_RANGES:
-        return True
-    low, high = INT_RANGES[expected.dtype]
-    return low <= int(cast(int, value)) <= high
-
-
-def _exact_float(value: Any) -> float:
-    if _family_of(value) != "float":
-        value = int(value)  # NumPy compares int64 with float in float64, Python compares exactly
-    try:
-        result = float(value)
-    except OverflowError:
-        raise _InexactError from None
-    if result == value or value != value:  # NaN is equal to nothing and converts to NaN
-        return result
-    raise _InexactError
-
-
-def _exact_complex(value: Any) -> complex:
-    if _family_of(value) != "complex":
-        return complex(_exact_float(value))
-    return complex(_exact_float(value.real), _exact_float(value.imag))
-
-
-def _exact_numpy(plain: Any, dtype: str) -> object:
-    with np.errstate(all="ignore"):
-        result = getattr(np, dtype)(plain)
-    # item() is exact: every narrower number is also a Python one.
-    parts = ((plain.real, result.real), (plain.imag, result.imag))
-    if all(after.item() == before or before != before for before, after in parts):
-        return result
-    raise _InexactError
+    return getattr(np, expected.dtype)(plain)
 
 
 def _judge_str(name: str, value: object) -> Verdict:
@@ -206,12 +145,12 @@ def _need(expected: ArgumentType) -> str:
         "float": ", or another real number of the same value",
         "complex": ", or another number of the same value",
     }
-    return head + others[_family_of_dtype(expected.dtype)]
+    return head + others[family_of_dtype(expected.dtype)]
 
 
 def _type_name(expected: ArgumentType) -> str:
     if expected.python_scalar or expected.dtype == "bool":
-        return _family_of_dtype(expected.dtype)
+        return family_of_dtype(expected.dtype)
     return f"np.{expected.dtype}"
 
 
@@ -260,14 +199,14 @@ def _wrong_kind(name: str, value: object, expected: ArgumentType) -> Verdict:
     """The refusal of what is no number, or a number of a wider kind."""
     if isinstance(value, np.ndarray):
         return _array_for_scalar(name, cast("np.ndarray[Any, Any]", value), expected)
-    expression = _cast(name, _family_of(value), expected, value)
+    expression = _cast(name, family_of(value), expected, value)
     return refuse(
         "type", found=_describe(value), need=_need(expected), fix=f"{name} = {expression}"
     )
 
 
 def _cast(expression: str, source: Family | None, expected: ArgumentType, value: Any) -> str:
-    target = _family_of_dtype(expected.dtype)
+    target = family_of_dtype(expected.dtype)
     to = _type_name(expected)
     if target == "bool":
         return f"bool({expression})"
@@ -282,7 +221,7 @@ def _cast(expression: str, source: Family | None, expected: ArgumentType, value:
         number = {"int": int, "float": float, "complex": complex}[target](value)
     except Exception:  # whatever __int__ and the like of a stranger raise
         return f"{to}(0)  # a number"
-    if target == "int" and not _in_range(number, expected):
+    if target == "int" and not in_range(number, expected.dtype):
         low, high = INT_RANGES[expected.dtype]
         return f"min(max(int({expression}), {low}), {high})  # the nearest that fits"
     return f"{to}({expression})"
@@ -295,9 +234,9 @@ def _array_for_scalar(name: str, value: np.ndarray[Any, Any], expected: Argument
     else:
         element = value.flat[0]
         one = f"{name}.item()" if value.size == 1 else f"{name}.flat[0]"
-        needed = _family_of(element)
-        fits = needed is not None and _FAMILIES.index(needed) <= _FAMILIES.index(
-            _family_of_dtype(expected.dtype)
+        needed = family_of(element)
+        fits = needed is not None and FAMILIES.index(needed) <= FAMILIES.index(
+            family_of_dtype(expected.dtype)
         )
         fix = f"{name} = {one if fits else _cast(one, needed, expected, element)}"
         if value.size > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kit.backends.toolchain import DEFAULT_FLAGS
 from kit.terms import Language, Policy
+from kit.toolchain import DEFAULT_FLAGS
 
 __all__ = ["BuildOptions", "Names"]
 

@@ -17,11 +17,11 @@ from typing import Any
 
 from kit.backends.protocol import CompileRequest
 from kit.backends.pyccel import compile_unit
-from kit.backends.toolchain import DEFAULT_FLAGS
 from kit.kernel import PyccelKernel
 from kit.provenance import KernelBuild
 from kit.signature import Signature, parse_signature
 from kit.terms import Language, Policy
+from kit.toolchain import DEFAULT_FLAGS
 from kit.trace import BuildRecord
 
 MODULE = "kit_probes"

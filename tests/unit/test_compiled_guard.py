@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import kit
-from kit.backends.guard_library import find_guard
-from kit.guard import NOT_FAST, armed_by_table
+from kit.guard import NOT_FAST, armed_by_table, find_guard
 from kit.guard_table import guard_table
 from kit.signature import Signature
 from tests.unit.guard_calls import RULES

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import event, given, settings
 from numpy.lib.stride_tricks import as_strided
 
-from kit.backends.guard_library import find_guard
-from kit.guard import NOT_FAST, armed_by_table, make_fast_call, make_guard
+from kit.guard import NOT_FAST, armed_by_table, find_guard, make_fast_call, make_guard
 from kit.guard_source import guard_source
 from kit.plan import plan_call
 from kit.signature import Signature

@@ -13,8 +13,8 @@ import pytest
 
 from kit.backends import identity, packages
 from kit.backends.identity import identify_toolchain
-from kit.backends.toolchain import DEFAULT_FLAGS, find_compilers
 from kit.errors import BuildError
+from kit.toolchain import DEFAULT_FLAGS, find_compilers
 
 
 def make_program(path: Path, text: str = "#!/bin/sh\n") -> Path:

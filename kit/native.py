@@ -1,7 +1,7 @@
-"""The compiled guard: part of the installed package, or built once into the store.
+"""kit's own C extensions: part of the installed package, or built once into the store.
 
-Where neither is possible (no compiler, no headers, nowhere to write) kernels use the Python guard,
-which decides alike and takes some 0.5 us longer.
+Each is one file, `kit/guard.c` and `kit/arrayview.c`, with a twin in Python that does the same and
+takes longer. It serves where neither is possible: no compiler, no headers, nowhere to write.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import sys
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from kit.backends.toolchain import find_compilers
 from kit.errors import BuildError, KitError
+from kit.toolchain import find_compilers
 
 # Only where no library came with the package is more needed than this: every process loads it.
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from kit.cache import Built
 
-__all__ = ["find_guard"]
+__all__ = ["find_native"]
 
-_SOURCE: Final = Path(__file__).parents[1] / "guard.c"
+Name = Literal["arrayview", "guard"]
+
+_FOLDER: Final = Path(__file__).parent
 _FLAGS: Final = ("-O2", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w")
 _LINK: Final = (
     ("-bundle", "-undefined", "dynamic_lookup") if sys.platform == "darwin" else ("-shared",)
@@ -33,43 +35,47 @@ _LINK: Final = (
 _SECONDS: Final = 60.0  # for a compilation of half a second
 
 
-def find_guard() -> type[Any] | None:
-    """The compiled guard's type, or None where the Python guard is to serve.
+def find_native(name: Name) -> ModuleType | None:
+    """The compiled module of `name`, or None where its twin in Python is to serve.
 
-    ``KIT_GUARD=python`` asks for that one. May compile, for half a second, once for each store,
-    Python and NumPy.
+    ``KIT_GUARD=python`` and ``KIT_ARRAYVIEW=python`` ask for the twin. May compile, for half a
+    second, once for each store, Python and NumPy.
     """
-    if os.environ.get("KIT_GUARD") == "python":
+    if os.environ.get(f"KIT_{name.upper()}") == "python":
         return None
-    module = _packaged() or _stored()
-    return None if module is None else module.Guard
+    return _packaged(name) or _stored(name)
 
 
-def _packaged() -> ModuleType | None:
+def _source(name: Name) -> Path:
+    return _FOLDER / f"{name}.c"
+
+
+def _packaged(name: Name) -> ModuleType | None:
     try:
-        module = import_module("kit._guard")
+        module = import_module(f"kit._{name}")
     except ImportError:
         return None
     # In a checkout whose source has moved on, the library may be an older one.
-    return module if hashlib.sha256(_SOURCE.read_bytes()).hexdigest() == module.SOURCE else None
+    digest = hashlib.sha256(_source(name).read_bytes()).hexdigest()
+    return module if digest == module.SOURCE else None
 
 
-def _stored() -> ModuleType | None:
+def _stored(name: Name) -> ModuleType | None:
     try:
-        return _load_or_build()
-    # A kernel must not fail for want of a faster guard.
+        return _load_or_build(name)
+    # Nothing must fail for want of a faster way.
     except (OSError, KitError, ImportError):
         return None
 
 
-def _load_or_build() -> ModuleType | None:
+def _load_or_build(name: Name) -> ModuleType | None:
     from kit.cache import Store
     from kit.store.location import store_location
     from kit.store.shelves import Shelves
 
     location = store_location()
-    store = Store(location.root / "guard", is_private=location.is_private)
-    key = _key()
+    store = Store(location.root / name, is_private=location.is_private)
+    key = _key(name)
     entry = store.lookup(key)
     if entry is None:
         compiler = find_compilers("c")["c"]
@@ -77,12 +83,12 @@ def _load_or_build() -> ModuleType | None:
             return None
         with Shelves(location.root, create=True, is_private=location.is_private):
             entry, _ = store.build_once(
-                key, lambda scratch: _build(scratch, key, compiler), label="kit's guard"
+                key, lambda scratch: _build(scratch, name, key, compiler), label=f"kit's {name}"
             )
     return store.load(entry)
 
 
-def _key() -> str:
+def _key(name: Name) -> str:
     """Not of the compiler: what it makes of this source runs anywhere on this kind of machine."""
     import numpy as np
 
@@ -90,7 +96,7 @@ def _key() -> str:
 
     return digest(
         {
-            "guard": _SOURCE.read_text(encoding="utf-8"),
+            name: _source(name).read_text(encoding="utf-8"),
             "flags": " ".join(_FLAGS),
             "platform": f"{sys.platform} {os.uname().machine}",
             "python": f"{sys.hexversion:x} {EXTENSION_SUFFIXES[0]}",
@@ -111,20 +117,20 @@ def _is_writable(root: Path) -> bool:
     return os.access(there, os.W_OK)
 
 
-def _build(scratch: Path, key: str, compiler: str) -> Built:
+def _build(scratch: Path, name: Name, key: str, compiler: str) -> Built:
     import subprocess
 
     import numpy as np
 
     from kit.cache import Built, unique_module_name
 
-    name = unique_module_name(key)
-    artifact = scratch / f"{name}.so"
-    command = [compiler, *_FLAGS, *_LINK, f"-DKIT_GUARD_MODULE={name}"]
-    command += [f"-I{_include()}", f"-I{np.get_include()}", str(_SOURCE), "-o", str(artifact)]
+    module = unique_module_name(key)
+    artifact = scratch / f"{module}.so"
+    command = [compiler, *_FLAGS, *_LINK, f"-DKIT_{name.upper()}_MODULE={module}"]
+    command += [f"-I{_include()}", f"-I{np.get_include()}", str(_source(name))]
     try:
         subprocess.run(
-            command,
+            [*command, "-o", str(artifact)],
             cwd=scratch,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -133,5 +139,5 @@ def _build(scratch: Path, key: str, compiler: str) -> Built:
             check=True,
         )
     except subprocess.SubprocessError as error:
-        raise BuildError(f"the guard does not compile: {error}") from error
-    return Built(artifact=artifact, module_name=name, meta={"kernels": ["kit's guard"]})
+        raise BuildError(f"{name}.c does not compile: {error}") from error
+    return Built(artifact=artifact, module_name=module, meta={"kernels": [f"kit's {name}"]})

@@ -1,4 +1,4 @@
-"""Where the compiled guard comes from: the package, the store, or nowhere."""
+"""Where kit's own C extensions come from: the package, the store, or nowhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kit
-from kit.backends import guard_library
+from kit import native
 from kit.errors import BuildError
 
 CELL = "def total(x: 'float64[:]'):\n    s = 0.0\n    for v in x:\n        s += v\n    return s\n"
@@ -20,47 +20,53 @@ CELL = "def total(x: 'float64[:]'):\n    s = 0.0\n    for v in x:\n        s += 
 
 @pytest.fixture
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty store, and no guard in the package."""
+    """An empty store, and no extension in the package."""
     monkeypatch.setenv("KIT_CACHE_DIR", str(tmp_path / "store"))
-    monkeypatch.setattr(guard_library, "_packaged", lambda: None)
+    monkeypatch.setattr(native, "_packaged", lambda name: None)  # pyright: ignore[reportUnknownLambdaType]
     return tmp_path / "store"
 
 
+@pytest.fixture(params=["guard", "arrayview"])
+def name(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
 def artifacts(store: Path) -> list[Path]:
-    return sorted((store / "guard").rglob("*.so"))
+    return sorted(store.rglob("*.so"))
 
 
-def test_guard_is_built_once_into_the_store(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_extension_is_built_once_into_the_store(
+    name: Any, own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guard = guard_library.find_guard()
-    assert guard is not None
-    assert guard.__name__ == "Guard"
+    module = native.find_native(name)
+    assert module is not None
+    assert hasattr(module, {"guard": "Guard", "arrayview": "View"}[name])
     built = artifacts(own_store)
     assert len(built) == 1
+    assert built[0].is_relative_to(own_store / name)
 
     def no_build(*args: object) -> None:
         raise AssertionError("built again")
 
-    monkeypatch.setattr(guard_library, "_build", no_build)
-    assert guard_library.find_guard() is not None
+    monkeypatch.setattr(native, "_build", no_build)
+    assert native.find_native(name) is not None
     assert artifacts(own_store) == built
     # It is no kernel: lists of kernels do not show it.
     assert not list((own_store / "v1").rglob("*.json"))
 
 
 def test_no_compiler_no_headers_or_nowhere_to_write_gives_none(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
+    name: Any, own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(guard_library, "find_compilers", _missing)
-        assert guard_library.find_guard() is None
+        patch.setattr(native, "find_compilers", _missing)
+        assert native.find_native(name) is None
     with monkeypatch.context() as patch:
-        patch.setattr(guard_library, "_include", lambda: "/nowhere")
-        assert guard_library.find_guard() is None
+        patch.setattr(native, "_include", lambda: "/nowhere")
+        assert native.find_native(name) is None
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: False)  # pyright: ignore[reportUnknownLambdaType]
-        assert guard_library.find_guard() is None
+        assert native.find_native(name) is None
     assert not own_store.exists()
 
 
@@ -69,23 +75,22 @@ def _missing(language: str) -> dict[str, str]:
 
 
 def test_source_that_does_not_compile_gives_none(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: Any, own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = tmp_path / "guard.c"
-    source.write_text("int main(void) { return }")
-    monkeypatch.setattr(guard_library, "_SOURCE", source)
-    assert guard_library.find_guard() is None
+    (tmp_path / f"{name}.c").write_text("int main(void) { return }")
+    monkeypatch.setattr(native, "_FOLDER", tmp_path)
+    assert native.find_native(name) is None
     assert not artifacts(own_store)
 
 
-def test_library_of_another_text_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    other: Any = ModuleType("kit._guard")
-    other.SOURCE, other.Guard = "of another text", int
-    monkeypatch.setattr(guard_library, "import_module", lambda name: other)  # pyright: ignore[reportUnknownLambdaType]
-    monkeypatch.setattr(guard_library, "_stored", lambda: None)
-    assert guard_library.find_guard() is None
-    other.SOURCE = guard_library.hashlib.sha256(guard_library._SOURCE.read_bytes()).hexdigest()
-    assert guard_library.find_guard() is int
+def test_library_of_another_text_is_not_used(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    other: Any = ModuleType(f"kit._{name}")
+    other.SOURCE = "of another text"
+    monkeypatch.setattr(native, "import_module", lambda name: other)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(native, "_stored", lambda name: None)  # pyright: ignore[reportUnknownLambdaType]
+    assert native.find_native(name) is None
+    other.SOURCE = native.hashlib.sha256(native._source(name).read_bytes()).hexdigest()
+    assert native.find_native(name) is other
 
 
 def child(code: str, **environment: str) -> str:

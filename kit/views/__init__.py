@@ -1,0 +1,1 @@
+"""What `kit.arrayview` is made of: sources, ghosts, indices, memory."""
