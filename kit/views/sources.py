@@ -139,7 +139,7 @@ def _from_buffer(source: Any) -> NdArray:
 
 def _check_host(array: NdArray, need: np.dtype[Any] | None) -> np.dtype[Any]:
     dtype = element_type(array.dtype)
-    if dtype is None or need not in (None, dtype):
+    if dtype is None or (need is not None and need is not dtype):
         raise refuse_dtype(array.dtype, need, "array")
     if array.size:
         _check_strides(array.strides, array.itemsize)
@@ -152,7 +152,7 @@ def _check_device(
 ) -> DeviceMemory:
     facts = memory.facts
     dtype = element_type(_dtype_of(facts))
-    if dtype is None or need not in (None, dtype):
+    if dtype is None or (need is not None and need is not dtype):
         raise refuse_dtype(_dtype_of(facts), need, "array")
     if facts.size:
         _check_strides(facts.strides_bytes, facts.itemsize)
