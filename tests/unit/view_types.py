@@ -27,6 +27,7 @@ def compiled_views() -> Any:
 @cache
 def python_views() -> Any:
     """The same class on the twin: its modules once more, under KIT_ARRAYVIEW=python."""
+    compiled_views()  # what both need is then imported once
     own = [name for name in sys.modules if name.startswith(("kit.views", "kit.arrayview"))]
     with (
         mock.patch.dict(sys.modules),
@@ -38,8 +39,7 @@ def python_views() -> Any:
         assert not importlib.import_module("kit.views.base").IS_COMPILED
     kit: Any = sys.modules["kit"]
     for name in ("views", "arrayview"):  # importing has set them to the second copies
-        if f"kit.{name}" in sys.modules:
-            setattr(kit, name, sys.modules[f"kit.{name}"])
+        setattr(kit, name, sys.modules[f"kit.{name}"])
     return module.ArrayView
 
 
