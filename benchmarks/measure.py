@@ -209,6 +209,9 @@ def child_seconds(
     return times
 
 
+_PACKAGES = ("numpy", "pyccel", "numba", "cython", "cunumpy", "pybind11")
+
+
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
     model = platform.processor() or platform.machine()
@@ -221,7 +224,10 @@ def machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("numpy", "pyccel", "numba", "cython", "cunumpy")},
+        **{
+            name: _version(name)
+            for name in ("numpy", "pyccel", "numba", "cython", "cunumpy", "pybind11")
+        },
     }
 
 
