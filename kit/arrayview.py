@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
@@ -233,3 +234,9 @@ class ArrayView(Exported):
         words += [] if self.is_from_python else ["memory of its own"]
         head = f"{self.dtype.name} {self.shape} on {self.place}: {facts.summary}"
         return f"ArrayView({'; '.join([head, *words])})"
+
+
+# What help and a notebook's Shift+Tab show of the class: the base type's __new__ says nothing.
+ArrayView.__signature__ = inspect.signature(  # pyright: ignore[reportAttributeAccessIssue]
+    ArrayView._make  # pyright: ignore[reportPrivateUsage]
+).replace(return_annotation=inspect.Signature.empty)

@@ -62,7 +62,8 @@ class LaidOut(View):
         """Where the body's elements lie: what an ``ArrayND<T>`` parameter is packed from.
 
         ``pointer`` is the address of index 0 on each axis, from which `nghost` layers below can
-        be reached. Strides are 0 where there are no elements.
+        be reached. Strides are 0 where there are no elements. Addresses are aligned as NumPy
+        asks: `cuda::std::complex` needs twice as much, which packing has to check.
         """
         body = self._body
         facts = inspect_layout(body) if isinstance(body, np.ndarray) else body

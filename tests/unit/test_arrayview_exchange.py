@@ -17,6 +17,9 @@ from tests.unit.view_types import VIEW_TYPES, python_views
 
 Array = np.ndarray[Any, Any]
 
+# NumPy 2.1 takes all memory that comes by DLPack to be read-only.
+DLPACK_WRITES = np.from_dlpack(np.zeros(1)).flags.writeable
+
 
 @pytest.fixture(params=VIEW_TYPES)
 def views(request: pytest.FixtureRequest) -> Any:
@@ -37,7 +40,8 @@ def address(array: Array) -> int:
 def test_arrays_and_buffers_of_a_view_are_its_source(views: Any, name: str, dtype: str) -> None:
     source = LAYOUTS[name](dtype)
     view = views(array=source, dtype=dtype)
-    got = [view.ndarray, np.asarray(view), np.array(view, copy=False), np.from_dlpack(view)]
+    got = [view.ndarray, np.asarray(view), np.array(view, copy=False)]
+    got += [np.from_dlpack(view)] if DLPACK_WRITES else []
     got += [np.asarray(memoryview(view))] if has_buffer(views) else []
     for one in got:
         assert type(one) is np.ndarray
@@ -133,6 +137,7 @@ def test_kit_recognises_its_own_views(views: Any) -> None:
     assert kit.inspect_layout(view) == kit.inspect_layout(source)
 
 
+@pytest.mark.skipif(not DLPACK_WRITES, reason="this NumPy takes DLPack to be read-only")
 def test_dlpack_producers_are_shared(views: Any) -> None:
     class Producer:
         def __init__(self, memory: Array) -> None:
