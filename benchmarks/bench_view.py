@@ -7,6 +7,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,12 @@ PYBIND11_MODULE(kit_bench_peer, module) {
 }
 """
 
+_KERNEL = """
+def scale(x: "float64[:]", out: "float64[:]", n: int):
+    for i in range(n):
+        out[i] = 2.0 * x[i]
+"""
+
 
 def rows(rounds: int = 2000) -> Iterator[Row]:
     """Time of one wrap: the difference to a call that does nothing, in turn."""
@@ -69,6 +76,7 @@ def rows(rounds: int = 2000) -> Iterator[Row]:
         )
         note = "" if IS_COMPILED else "the twin in Python"
         yield _row(f"wrap of a {name} float64 array", found, must=1.0, note=note)
+    yield _call(rounds)
     view = kit.ArrayView(array=grid)
     reads: dict[str, Callable[..., Any]] = {"kit": type(view).__getitem__, "NumPy": grid.item}
     found = paired_overheads(
@@ -80,6 +88,18 @@ def rows(rounds: int = 2000) -> Iterator[Row]:
         rounds=rounds,
     )
     yield _row("read of one element", found)
+
+
+def _call(rounds: int) -> Row:
+    """A kernel's call with two views over the same with their arrays."""
+    kernel = kit.pyccel_kernel(_KERNEL, policy="strict")
+    arrays = np.ones(8), np.ones(8)
+    views = [kit.ArrayView(array=one) for one in arrays]
+    found = paired_overheads(
+        timed_loop(kernel, (*arrays, 8)), {"kit": timed_loop(kernel, (*views, 8))}, rounds=rounds
+    )
+    row = _row("a kernel's call with two views", found)
+    return replace(row, note=row.note.replace("an empty call", "the call with their arrays"))
 
 
 def _nothing(array: object = None) -> None:

@@ -205,7 +205,7 @@ class ArrayView(Exported):
     def clone(self) -> Self:
         """A view of new memory with the same elements, order, alignment and ghosts."""
         array = self._storage("clone")
-        return self._cloned(array, self.order, self.alignment, self._extra.ghosts)
+        return self._cloned(array, self._order_of_clone, self.alignment, self._extra.ghosts)
 
     @classmethod
     def _cloned(cls, array: NdArray, order: Order, alignment: int, ghosts: Ghosts | None) -> Self:
@@ -221,7 +221,7 @@ class ArrayView(Exported):
 
     def __reduce__(self) -> tuple[object, ...]:
         array = self._storage("__reduce__")
-        return self._cloned, (array, self.order, self.alignment, self._extra.ghosts)
+        return self._cloned, (array, self._order_of_clone, self.alignment, self._extra.ghosts)
 
     # ---- in words ---------------------------------------------------------------------------
 

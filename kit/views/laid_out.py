@@ -152,8 +152,8 @@ class LaidOut(View):
         return "device" if self._array is None else "host"
 
     @property
-    def order(self) -> Order:
-        """What a `clone` has: "F" where the storage is in F order and not in C order, else "C"."""
+    def _order_of_clone(self) -> Order:
+        """Order of a clone: "F" where the storage is in F and not in C order, else "C"."""
         array = self._array
         facts = self._device.facts if array is None else inspect_layout(array)
         return "F" if facts.order == "F" else "C"

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 ALL_TYPES = (*TYPES, ">f8", "<i2", "f2", "q", "S3")
 READS = (
     "shape", "strides_bytes", "strides_elements", "size", "itemsize", "nbytes", "ndim", "dtype",
-    "is_c_contiguous", "is_f_contiguous", "is_from_python", "nghost", "readonly", "layout", "order",
+    "is_c_contiguous", "is_f_contiguous", "is_from_python", "nghost", "readonly", "layout",
 )  # fmt: skip
 
 
