@@ -269,8 +269,8 @@ def test_shared_memory_takes_no_shape_value_order_or_alignment(views: Any) -> No
         views()
     with pytest.raises(ArgumentRefused, match=re.escape("ArrayView(array=shape)")):
         views(np.zeros(3))
-    with pytest.raises(TypeError, match="unexpected keyword argument 'arry'"):
-        views(arry=np.zeros(3))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'buffer'"):
+        views(buffer=np.zeros(3))
 
 
 # ---- elements ---------------------------------------------------------------------------------
