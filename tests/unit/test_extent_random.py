@@ -38,7 +38,7 @@ def _arguments(seed: int) -> tuple[Any, ...]:
 
 
 def _holds(rules: Any, arguments: tuple[Any, ...]) -> bool:
-    named = dict(zip(("x", "y", "a", "n", "m"), arguments, strict=True))
+    named: dict[str, Any] = dict(zip("xyanm", arguments, strict=True))
 
     def value(one: Quantity) -> int:
         return named[one.parameter] if one.axis is None else named[one.parameter].shape[one.axis]
@@ -58,7 +58,8 @@ def test_rules_of_a_random_function_refuse_exactly_what_goes_wrong(seed: int) ->
         wrong, _ = run_checked(source, _arguments(1000 * seed + call))
         arguments = _arguments(1000 * seed + call)
         holds = _holds(found.rules, arguments)
-        shown = f"{source}\n{arguments}\n{wrong}\n{[str(one) for one in found.rules]}"
+        shapes = [np.shape(one) or one for one in arguments]
+        shown = f"{source}\n{shapes}\n{wrong}\n{[str(one) for one in found.rules]}"
         if not wrong:
             assert holds, shown
         elif not found.unseen and "negative dimensions" not in wrong:
