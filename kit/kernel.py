@@ -90,7 +90,7 @@ class PyccelKernel(_Guard):
     and objects of classes are passed on as they are, and Pyccel checks them. Kernels can be
     called from several threads; the compiled function holds the GIL. Arrays that an object holds
     are not looked for: one that shares elements with a written argument is read while it is
-    written.
+    written. Memory of large copies is kept for the next call: `kit.release_buffers`.
     """
 
     def __init__(
