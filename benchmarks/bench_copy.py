@@ -113,7 +113,7 @@ def _declared(array: NdArray) -> ArgumentType:
     return ArgumentType(dtype=dtype, rank=array.ndim, order="F", text=text)
 
 
-def _pair(kit: Callable[[], object], peer: Callable[[], object], rounds: int) -> dict[str, float]:
+def _pair(own: Callable[[], object], peer: Callable[[], object], rounds: int) -> dict[str, float]:
     gc.collect()
     return paired_medians({"kit": own, "peer": peer}, rounds=rounds)
 
