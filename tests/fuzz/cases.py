@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from kit.terms import Policy
 from tests.fuzz import strangers
 from tests.fuzz.arrays import Shape, make_array, make_shape
-from tests.fuzz.kernels import REQUIRED, Kind, Slot, Subject
+from tests.fuzz.kernels import REQUIRED, Kind, Slot, Subject, case_weights
 from tests.fuzz.memory import Array, Workshop
 from tests.fuzz.owed import is_writeable
 from tests.fuzz.scalars import make_fitting, make_scalar
@@ -30,8 +32,10 @@ class Case:
         One per slot, defaults included.
     args, kwargs : list, dict
         How they are passed.
-    wrapped, strict : bool
-        Whether the kernel goes without its Python text, and whether its policy is "strict".
+    wrapped, overwrites : bool
+        Whether the kernel goes without its Python text, and declares its outputs as overwritten.
+    policy : {"copy", "warn", "strict"}
+        Of the kernel.
     shop : Workshop
         Holds the memory.
     """
@@ -41,7 +45,8 @@ class Case:
     args: list[Any]
     kwargs: dict[str, Any]
     wrapped: bool
-    strict: bool
+    overwrites: bool
+    policy: Policy
     shop: Workshop
 
     @property
@@ -67,10 +72,10 @@ def _describe(value: Any) -> str:
     return f"{kind}{read_only}{value.dtype.str}{value.shape} by {value.strides}"
 
 
-def build(subjects: Sequence[Subject], seed: int, number: int, folder: Path) -> Case:
+def build(subjects: tuple[Subject, ...], seed: int, number: int, folder: Path) -> Case:
     """Case `number` of `seed`; the same elements each time, in memory of its own."""
     shop = Workshop(seed, number, folder)
-    subject = shop.pick(subjects, [one.weight for one in subjects])
+    subject = shop.pick(subjects, _weights(subjects))
     values = _values(shop, subject)
     # Without its source, a kernel of several keyword-only types is not told apart (KitError).
     can_be_wrapped = not any(slot.keyword_only for slot in subject.slots)
@@ -81,15 +86,24 @@ def build(subjects: Sequence[Subject], seed: int, number: int, folder: Path) -> 
         args=args,
         kwargs=kwargs,
         wrapped=shop.chance(0.08) and can_be_wrapped,
-        strict=shop.chance(0.08),
+        overwrites=subject.overwrites and shop.chance(0.2),
+        policy=shop.pick(["copy", "warn", "strict"], [0.84, 0.08, 0.08]),
         shop=shop,
     )
 
 
+@cache
+def _weights(subjects: tuple[Subject, ...]) -> list[float]:
+    return case_weights(subjects)
+
+
 def _values(shop: Workshop, subject: Subject) -> list[Any]:
     shape = None if subject.shapes == "free" else make_shape(shop, _rank(subject))
-    hostile = 0.12 if len(subject.slots) < 3 else 0.04
+    hostile = 0.09 if len(subject.slots) < 3 else 0.03
     kinds = _variant(shop, subject)
+    is_uneven = shape is not None and shop.chance(0.12)
+    if is_uneven:
+        shop.kinds.append("unequal extents")
     shared = None
     if shape is not None and shop.chance(0.5):
         shop.kinds.append("aliases")
@@ -102,6 +116,8 @@ def _values(shop: Workshop, subject: Subject) -> list[Any]:
             values.append(_scalar(shop, subject, kind))
         else:
             wanted = _shape_of(shop, subject, kind, shape)
+            if is_uneven and shop.chance(0.5):
+                wanted = _changed_extent(shop, wanted)
             values.append(_array(shop, kind, wanted, shared, hostile))
     return values
 
@@ -119,6 +135,12 @@ def _shape_of(shop: Workshop, subject: Subject, kind: Kind, shape: Shape | None)
     if shape is None:
         return make_shape(shop, kind.rank)
     return shape[-kind.rank :] if subject.shapes == "rows" else shape
+
+
+def _changed_extent(shop: Workshop, shape: Shape) -> Shape:
+    axis = shop.integer(0, len(shape) - 1)
+    extent = max(0, shape[axis] + shop.pick([-2, -1, 1, 2]))
+    return (*shape[:axis], extent, *shape[axis + 1 :])
 
 
 def _scalar(shop: Workshop, subject: Subject, kind: Kind) -> Any:
@@ -145,9 +167,9 @@ def _array(shop: Workshop, kind: Kind, shape: Shape, shared: _Shared | None, hos
         value = shared.view(kind, shape)
     if value is None:
         value = make_array(shop, shape, kind.dtype, kind.order)
-    if shop.chance(hostile * 0.8):
+    if shop.chance(hostile):
         value = strangers.with_class(shop, value)
-    if shop.chance(0.08):
+    if shop.chance(0.07):
         value = strangers.make_read_only(shop, value)
     if shared is not None:
         shared.made.append(value)

@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kit import ArgumentRefused, PyccelKernel, pyccel_kernel
+from kit import ArgumentRefused, CopyWarning, PyccelKernel, pyccel_kernel
 from kit.guard import NOT_FAST
 from kit.terms import Language
 from tests.fuzz.cases import Case, build
 from tests.fuzz.kernels import Family, Kind, Subject, cell_source, subjects
 from tests.fuzz.memory import Array
-from tests.fuzz.owed import Owed, equal, is_writeable, owe_call, snapshot
+from tests.fuzz.owed import Owed, equal, is_writeable, owe_call, owe_extents, snapshot
 
 FLAGS = "-O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off"
 """kit's own, but a product and a sum are rounded one by one, as Python does."""
@@ -75,21 +75,23 @@ class Fuzzer:
         self.kernels = pyccel_kernel(source, language=language, flags=FLAGS, policy="copy")
         self.python: dict[str, Callable[..., Any]] = {}
         exec(compile(source, "<fuzz>", "exec"), self.python)
-        self._variants: dict[tuple[str, bool, bool], PyccelKernel] = {}
+        self._variants: dict[tuple[object, ...], PyccelKernel] = {}
 
     def build(self, number: int) -> Case:
         return build(self.subjects, self.seed, number, self.folder)
 
     def kernel(self, case: Case) -> PyccelKernel:
-        """The kernel of a case; some without their Python text, some with the policy "strict"."""
-        key = (case.subject.name, case.wrapped, case.strict)
-        if key not in self._variants:
+        """The kernel of a case: with its policy, and some without their Python text."""
+        key = (case.subject.name, case.wrapped, case.overwrites, case.policy)
+        # One that warns does so once: a new one for each call.
+        if key not in self._variants or case.policy == "warn":
             made = self.kernels[case.subject.name]
-            if case.wrapped or case.strict:
+            if case.wrapped or case.overwrites or case.policy != "copy":
                 made = PyccelKernel(
                     made.compiled,
                     signature=made.signature,
-                    policy="strict" if case.strict else "copy",
+                    policy=case.policy,
+                    overwrites=("y",) if case.overwrites else (),
                     build=None if case.wrapped else made.provenance,
                 )
             self._variants[key] = made
@@ -103,15 +105,20 @@ class Fuzzer:
         owed = owe_call(
             case.subject, case.values, uncompiled=not case.wrapped, language=self.language
         )
-        result = None
+        result: Any = None
+        plain: list[Any] = []
         if owed.works:
             plain = [
                 snapshot(value, kind) for value, kind in zip(case.values, owed.variant, strict=True)
             ]
-            result = self._run_python(case.subject, plain)
+            try:
+                result = self._run_python(case.subject, plain)
+            except IndexError:
+                owed = owe_extents(case.subject, case.values)
+        if owed.works:
             for slot, value, one in zip(case.subject.slots, case.values, plain, strict=True):
                 if slot.written and value is not None:
-                    with _quiet_broadcasts():
+                    with _quiet():
                         np.copyto(value.view(np.ndarray), one)
         return Expected(owed=owed, result=result, memory=case.shop.memory, values=case.values)
 
@@ -153,11 +160,13 @@ class Fuzzer:
         passed_fast = kernel._fast(*case.args, **case.kwargs) is not NOT_FAST
         if passed_fast and {"COPY", "REFUSE"} & set(actions):  # defaults it has converted already
             fail("disagreement", f"the guard passes what the plan does not: {plan}")
-        if not expected.owed.reasons and case.strict and plan.refused is not None:
+        if case.policy == "strict" and expected.owed.works:
             relaxed = self.kernels[kernel.__name__].plan(*case.args, **case.kwargs)
-            if all(one.action != "COPY" for one in relaxed.arguments):
-                fail("undue refusal", f"strict, and nothing to copy: {plan}")
-            return "refused", case.kinds
+            copies = "COPY" in [one.action for one in relaxed.arguments]
+            if copies != (plan.refused is not None):
+                fail("undue refusal", f"strict, and a copy: {copies}\n{plan}")
+            if copies:
+                return "refused", case.kinds
         for name in expected.owed.passes:
             if plan[name].action != "PASS":
                 fail("undue copy", f"{name}: {plan[name].action} {plan[name].reason}")
@@ -171,7 +180,8 @@ class Fuzzer:
         case = self.build(number)
         kernel = self.kernel(case)
         try:
-            result = self._call(kernel, case, way)
+            with _copy_warnings() as copied:
+                result = self._call(kernel, case, way)
         except ArgumentRefused as error:
             self._check_refusal(case, expected, error, way)
             if way == "call":
@@ -179,11 +189,26 @@ class Fuzzer:
             return "refused"
         except Exception as error:
             fail("another error", f"{way}: {type(error).__name__}: {error}")
+        self._check_warnings(case, kernel, copied, way)
         if not expected.owed.works:
             kind = "read-only written" if changed_read_only(case, expected) else "not refused"
             fail(kind, f"{way}: {dict(expected.owed.reasons)}")
         self.compare(case, expected, result, way)
         return "ran"
+
+    @staticmethod
+    def _check_warnings(case: Case, kernel: PyccelKernel, copied: list[str], way: str) -> None:
+        """One for each argument that is copied, where the policy says so."""
+        plan = kernel.plan(*case.args, **case.kwargs)
+        on_host = plan.target == "host" and way != "python"
+        due = [
+            one.parameter.name
+            for one in plan.arguments
+            if one.action == "COPY" and case.policy == "warn" and on_host
+        ]
+        found = [text.partition("(")[2].partition(")")[0] for text in copied]
+        if found != due:
+            fail("disagreement", f"{way}: warnings for {found}, due for {due}")
 
     def compare(self, case: Case, expected: Expected, result: Any, way: str = "bare") -> None:
         """Fail where the result or a byte of memory is not the oracle's."""
@@ -217,7 +242,7 @@ class Fuzzer:
         self, case: Case, expected: Expected, error: ArgumentRefused, way: str
     ) -> None:
         owed = expected.owed
-        if owed.works and not case.strict:
+        if owed.works and case.policy != "strict":
             fail("undue refusal", f"{way}: {error}")
         untouched = self._untouched(case)
         self._compare_memory(case, untouched, "changed and refused", way)
@@ -230,7 +255,8 @@ class Fuzzer:
         if owed.works:
             return
         reasons = owed.reasons.get(error.argument, [])
-        if kind not in {one.error for one in reasons} and not (case.strict and kind == "value"):
+        is_strict = case.policy == "strict" and kind == "value"
+        if kind not in {one.error for one in reasons} and not is_strict:
             fail("bad refusal", f"{way}: {kind} error, owed are {dict(owed.reasons)}: {error}")
 
     def _untouched(self, case: Case) -> Expected:
@@ -243,38 +269,53 @@ class Fuzzer:
         case = self.build(number)
         kernel = self.kernel(case)
         names = [slot.name for slot in case.subject.slots]
+        if "unequal extents" in case.kinds and not owed.short:
+            return  # they come to light after the fix
         index = names.index(error.argument)
         value, kind = case.values[index], case.subject.slots[index].kinds[0]
         if "recompile the cell" in error.fix or not _has_numbers(value, kind):
             return
         others = [one for one in case.values if isinstance(one, np.ndarray) and one is not value]
-        if case.subject.shapes != "free" and np.shape(value) not in map(np.shape, others):
+        is_alone = np.shape(value) not in map(np.shape, others)
+        if case.subject.shapes != "free" and is_alone and not owed.short:
             return  # a list becomes an array of its own shape, and the kernel trusts the shapes
         scope: dict[str, Any] = {"np": np, kernel.__name__: kernel}
         scope.update(zip(names, case.values, strict=True))
         try:
-            with _quiet_broadcasts():
+            with _quiet():
                 exec(error.fix, scope)
-            if f"{kernel.__name__}(" not in error.fix:
-                positional = [s.name for s in case.subject.slots if not s.keyword_only]
-                named = {s.name: scope[s.name] for s in case.subject.slots if s.keyword_only}
-                kernel(*[scope[one] for one in positional], **named)
+                if f"{kernel.__name__}(" not in error.fix:
+                    positional = [s.name for s in case.subject.slots if not s.keyword_only]
+                    named = {s.name: scope[s.name] for s in case.subject.slots if s.keyword_only}
+                    kernel(*[scope[one] for one in positional], **named)
         except ArgumentRefused as again:
-            if (case.strict and again.found != error.found) or "recompile" in again.fix:
+            if (case.policy == "strict" and again.found != error.found) or "recompile" in again.fix:
                 return
             if again.argument == error.argument:
                 fail("bad fix", f"refused again:\n{again}\nafter the fix of: {error}")
-            if not (set(owed.reasons) - {error.argument} or case.strict):
+            if not (set(owed.reasons) - {error.argument} or case.policy == "strict"):
                 fail("bad fix", f"refused elsewhere:\n{again}\nafter the fix of: {error}")
         except Exception as other:
             fail("bad fix", f"{type(other).__name__}: {other}, in the fix of: {error}")
 
 
 @contextmanager
-def _quiet_broadcasts() -> Iterator[None]:
-    """Without NumPy's warning to who writes into what broadcast_arrays gave."""
+def _copy_warnings() -> Iterator[list[str]]:
+    """The texts of CopyWarnings; every other warning is an error."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", CopyWarning)
+        yield texts
+    texts += [str(one.message) for one in caught]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the warnings that a fix may give: of copies, and of NumPy to who writes into them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*broadcast_arrays", DeprecationWarning)
+        warnings.simplefilter("ignore", CopyWarning)
         yield
 
 

@@ -11,7 +11,9 @@ Left out, because Pyccel 2.2.3 cannot compile them: unsigned and half-precision 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -84,7 +86,9 @@ class Subject:
     slots: tuple[Slot, ...]
     source: str
     shapes: Literal["free", "equal", "rows"] = "free"
-    weight: float = 1.0
+    overwrites: bool = False
+    """Whether every written element is overwritten, unread."""
+    group: Literal["one", "pair", "scalar", "several"] = "one"
 
 
 def _head(name: str, slots: tuple[Slot, ...], returns: str = "") -> str:
@@ -150,7 +154,28 @@ def _into(x: Kind, y: Kind) -> Subject:
     mirrored = source.replace("[i0", "[x.shape[0] - 1 - i0", 1)
     write = f"{target} = {mirrored}" if y.dtype == "bool" else f"{target} = {mirrored} + k % 5"
     body = _loops(x.rank, "y", write)
-    return Subject(name=name, slots=slots, source=_head(name, slots) + body, shapes="equal")
+    source = _head(name, slots) + body
+    return Subject(
+        name=name, slots=slots, source=source, shapes="equal", overwrites=True, group="pair"
+    )
+
+
+def _rim(kind: Kind) -> Subject:
+    """A stencil: what is not written must survive."""
+    name = f"rim_{kind.rank}{kind.order}"
+    slots = (Slot(name="x", kinds=(kind,)), Slot(name="y", kinds=(kind,), written=True))
+    inner = _at("x", kind.rank).replace("[i0", "[i0 - 1", 1)
+    body = _loops(kind.rank, "y", f"{_at('y', kind.rank)} = {inner} + k % 5")
+    body = re.sub(r"range\((.*)\):", r"range(1, \1 - 1):", body)
+    source = _head(name, slots) + body
+    return Subject(name=name, slots=slots, source=source, shapes="equal", group="pair")
+
+
+def _returned(kind: Kind) -> Subject:
+    name = f"returned_{kind.rank}{kind.order}"
+    slots = (Slot(name="x", kinds=(kind,)),)
+    source = _head(name, slots) + "    return x * 2.0\n"
+    return Subject(name=name, slots=slots, source=source)
 
 
 def _both(kind: Kind) -> Subject:
@@ -158,13 +183,14 @@ def _both(kind: Kind) -> Subject:
     slots = tuple(Slot(name=one, kinds=(kind,), written=True) for one in "xy")
     x, y = _at("x", kind.rank), _at("y", kind.rank)
     body = _loops(kind.rank, "x", f"{x} = {x} + 1", f"{y} = {y} + {x}")
-    return Subject(name=name, slots=slots, source=_head(name, slots) + body, shapes="equal")
+    source = _head(name, slots) + body
+    return Subject(name=name, slots=slots, source=source, shapes="equal", group="pair")
 
 
 def _echo(dtype: str) -> Subject:
     slots = (Slot(name="a", kinds=(Kind(dtype=dtype),)),)
     source = _head(f"echo_{dtype}", slots, dtype) + "    return a\n"
-    return Subject(name=f"echo_{dtype}", slots=slots, source=source, weight=2.5)
+    return Subject(name=f"echo_{dtype}", slots=slots, source=source, group="scalar")
 
 
 def _arrays(names: str, kind: Kind, written: str = "") -> tuple[Slot, ...]:
@@ -182,12 +208,12 @@ def _several() -> Iterator[Subject]:
     )
     body = _loops(1, "z", "z[i0] = x[i0] * a + y[z.shape[0] - 1 - i0] + n * k")
     source = _head("three", slots) + body
-    yield Subject(name="three", slots=slots, source=source, shapes="equal", weight=6)
+    yield Subject(name="three", slots=slots, source=source, shapes="equal", group="several")
 
     slots = _arrays("abcdefgh", line, "bh")
     update = "h[i0] = h[i0] + a[i0] + 2 * c[i0] + 3 * d[i0] + 4 * e[i0] + 5 * f[i0] + 6 * g[i0]"
     source = _head("eight", slots) + _loops(1, "h", update, "b[i0] = b[i0] + k")
-    yield Subject(name="eight", slots=slots, source=source, shapes="equal", weight=4)
+    yield Subject(name="eight", slots=slots, source=source, shapes="equal", group="several")
 
     slots = (
         Slot(name="x", kinds=(plane,)),
@@ -197,7 +223,7 @@ def _several() -> Iterator[Subject]:
     )
     source = _head("rows", slots, "int32") + _loops(2, "y", "y[i0, i1] = x[i0, i1] + w[i1] * n + k")
     source += "    return n\n"
-    yield Subject(name="rows", slots=slots, source=source, shapes="rows", weight=4)
+    yield Subject(name="rows", slots=slots, source=source, shapes="rows", group="several")
 
 
 def _spellings() -> Iterator[Subject]:
@@ -216,7 +242,7 @@ def _spellings() -> Iterator[Subject]:
         "    if y is not None:\n"
         "        for i in range(y.shape[0]):\n            y[i] = y[i] + n\n    return total\n"
     )
-    yield Subject(name="maybe", slots=slots, source=source, weight=5)
+    yield Subject(name="maybe", slots=slots, source=source, group="several")
     slots = (
         Slot(name="x", kinds=(line,), written=True),
         Slot(name="f", kinds=(number,), default=2),
@@ -228,24 +254,24 @@ def _spellings() -> Iterator[Subject]:
     source = _head("named", slots, "float") + _loops(
         1, "x", "x[i0] = x[i0] * f + m * k + n + (z.imag if b else z.real)"
     )
-    yield Subject(name="named", slots=slots, source=source + "    return f\n", weight=5)
+    yield Subject(name="named", slots=slots, source=source + "    return f\n", group="several")
     slots = (
         Slot(name="x", kinds=(line, single), written=True),
         Slot(name="n", kinds=(count,)),
     )
     source = _head("either", slots) + _loops(1, "x", "x[i0] = x[i0] + n * k")
-    yield Subject(name="either", slots=slots, source=source, weight=4)
+    yield Subject(name="either", slots=slots, source=source, group="several")
     slots = tuple(
         Slot(name=one, kinds=(line, single), written=one == "y", tied=True) for one in "xy"
     )
     source = _head("tied", slots) + _loops(1, "y", "y[i0] = x[y.shape[0] - 1 - i0] + k")
-    yield Subject(name="tied", slots=slots, source=source, shapes="equal", weight=4)
+    yield Subject(name="tied", slots=slots, source=source, shapes="equal", group="several")
     slots = (
         Slot(name="n", kinds=(count, number)),
         Slot(name="s", kinds=(Kind(dtype="str"),)),
     )
     source = _head("count", slots, "float") + "    return n * 2.0 + len(s)\n"
-    yield Subject(name="count", slots=slots, source=source, weight=4)
+    yield Subject(name="count", slots=slots, source=source, group="scalar")
 
 
 def _kinds(family: Family) -> Iterator[Kind]:
@@ -272,9 +298,20 @@ def subjects(family: Family) -> tuple[Subject, ...]:
         found.append(_into(Kind(dtype=first, rank=1), Kind(dtype=second, rank=1)))
     plane = [Kind(dtype="float64", rank=2, order=order) for order in "CF"]
     found += [_into(plane[0], plane[1]), _into(plane[1], plane[0])]
-    found += [_both(Kind(dtype="float64", rank=1)), _both(plane[1])]
+    line = Kind(dtype="float64", rank=1)
+    found += [_both(line), _both(plane[1]), *map(_rim, [line, *plane]), *map(_returned, plane)]
     found += [_echo(one) for one in ("int", "float", "complex", *DTYPES)]
     return (*found, *_several(), *_spellings())
+
+
+SHARES: Final = {"one": 0.48, "pair": 0.26, "scalar": 0.08, "several": 0.18}
+"""How the cases are shared among the groups, whatever the family has of each."""
+
+
+def case_weights(family: Sequence[Subject]) -> list[float]:
+    """How often each subject is drawn."""
+    sizes = Counter(one.group for one in family)
+    return [SHARES[one.group] / sizes[one.group] for one in family]
 
 
 def cell_source(family: Family) -> str:

@@ -41,11 +41,14 @@ class Owed:
         The types that the call runs with; of a refused call, the first.
     passes : frozenset of str
         Parameters that must be passed without a copy.
+    short : bool
+        Whether it is refused because an array is shorter than what the kernel reads of it.
     """
 
     reasons: Mapping[str, list[Reason]]
     variant: tuple[Kind, ...]
     passes: frozenset[str] = field(default_factory=frozenset)
+    short: bool = False
 
     @property
     def works(self) -> bool:
@@ -71,6 +74,33 @@ def owe_call(subject: Subject, values: Sequence[Any], *, uncompiled: bool, langu
             return Owed(reasons={}, variant=variant, passes=passes)
         _merge(refused, reasons)
     return Owed(reasons=refused, variant=variants[0])
+
+
+def owe_extents(subject: Subject, values: Sequence[Any]) -> Owed:
+    """What a call owes in which Python reads or writes beside an array: any may be named."""
+    reasons = {
+        slot.name: [Reason("value", "an index beside the array")]
+        for slot, value in zip(subject.slots, values, strict=True)
+        if isinstance(value, np.ndarray)
+    }
+    return Owed(reasons=reasons, variant=tuple(one.kinds[0] for one in subject.slots), short=True)
+
+
+class _Bounded(np.ndarray[Any, Any]):
+    """Has no elements below index 0, as compiled arrays have none."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return super().__getitem__(_within(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(_within(index), value)
+
+
+def _within(index: Any) -> Any:
+    for one in index if isinstance(index, tuple) else (index,):
+        if isinstance(one, int) and one < 0:
+            raise IndexError
+    return index
 
 
 def _merge(into: dict[str, list[Reason]], more: Mapping[str, list[Reason]]) -> None:
@@ -310,7 +340,7 @@ def snapshot(value: Any, kind: Kind) -> Any:
         return None
     if kind.rank:
         plain = np.asarray(value.view(np.ndarray))
-        return np.array(plain, dtype=kind.dtype, order="C", copy=True)
+        return np.array(plain, dtype=kind.dtype, order="C", copy=True).view(_Bounded)
     python = {"int": int, "float": float, "complex": complex, "bool": bool, "str": str}
     make: Any = python[kind.dtype] if kind.dtype in python else getattr(np, kind.dtype)
     if kind.dtype == "str" or family_of(value) == "complex":

@@ -45,7 +45,7 @@ def test_hostile_arguments_give_what_python_gives_or_the_refusal_that_is_owed(
 def test_every_kind_of_array_is_among_the_cases(counts: dict[str, Counts]) -> None:
     kinds = {label for label, *_ in LAYOUTS}
     kinds |= {"other byte order", "read-only", "subclasses and masks", "no elements", "aliases"}
-    kinds |= {"other elements", "another rank", "no array", "scalars"}
+    kinds |= {"other elements", "another rank", "no array", "scalars", "unequal extents"}
     assert kinds <= set(counts["c"].by_kind)
 
 
