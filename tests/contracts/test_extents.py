@@ -165,7 +165,7 @@ def kernels() -> Callable[[Language], KernelNamespace]:
 
 
 def _arguments(kernel: Any, shapes: tuple[Any, ...]) -> list[Any]:
-    orders = [one.types[0].order or "C" for one in kernel.signature.parameters]
+    orders: list[Any] = [one.types[0].order or "C" for one in kernel.signature.parameters]
     return [
         np.array(_of(*one), order=order) if isinstance(one, tuple) else one
         for one, order in zip(shapes, orders, strict=True)

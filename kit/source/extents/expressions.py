@@ -90,9 +90,9 @@ class ExpressionWalk(IndexWalk):
         return shape if node.attr in {"real", "imag"} else None
 
     def _binary(self, node: ast.BinOp) -> Shape | None:
-        left, right = self.shape(node.left), self.shape(node.right)
         if isinstance(node.op, ast.MatMult):
-            return self._product(left, right, node)
+            return self._product(self.view(node.left), self.view(node.right), node)
+        left, right = self.shape(node.left), self.shape(node.right)
         if left == () and right == ():
             return ()
         return self.together([left, right], node)
@@ -167,18 +167,20 @@ class ExpressionWalk(IndexWalk):
             shape = self.shape(node.func.value)
             self._arguments(node)
             return self._method(node, shape)
-        shapes = self._arguments(node)
+        module, _, last = (name or "").rpartition(".")
+        is_helper = not module and name not in _SCALARS and name != "abs"
+        shapes = self._arguments(node, are_views=is_helper or last == "matmul")
         if name is None:
             return None
-        module, _, last = name.rpartition(".")
         if module in {"numpy", "numpy.linalg"}:
             return self._numpy(last, shapes, node)
         if name == "abs":
             return self.together(shapes, node)
-        return () if module in {"math", "cmath"} or name in _SCALARS else self.helper(name, node)
+        return () if not is_helper else self.helper(name, node)
 
-    def _arguments(self, node: ast.Call) -> list[Shape | None]:
-        shapes = [self.shape(one) for one in node.args]
+    def _arguments(self, node: ast.Call, *, are_views: bool = False) -> list[Shape | None]:
+        follow = self.view if are_views else self.shape
+        shapes = [follow(one) for one in node.args]
         for keyword in node.keywords:
             self.shape(keyword.value)
         return shapes

@@ -40,6 +40,7 @@ class IndexWalk:
         self.imports = imports
         self._wrapping = wrapping
         self._is_c = is_c
+        self._is_view = False
         # The keys hold ids; the values keep alive what those belong to.
         self._places: dict[tuple[object, ...], tuple[Need, Need, Number, list[int]]] = {}
 
@@ -67,16 +68,34 @@ class IndexWalk:
         *,
         is_equal: bool = False,
         when: tuple[Number, ...] = (),
+        is_index: bool = False,
     ) -> Need:
         """Collect what is needed here."""
-        one = Need(need, node, self.loops, is_certain=self.is_certain, is_equal=is_equal, when=when)
+        one = Need(
+            need,
+            node,
+            self.loops,
+            is_certain=self.is_certain,
+            is_equal=is_equal,
+            when=when,
+            is_index=is_index,
+        )
         self.needs.append(one)
         return one
+
+    def view(self, node: ast.expr) -> Shape | None:
+        """The extents of what is given another name, passed on or multiplied.
+
+        2.2.3: C makes a view of a part then, and an empty one ends the process.
+        """
+        self._is_view = self._is_c and isinstance(node, ast.Subscript)
+        return self.shape(node)
 
     # ---- indices ----------------------------------------------------------------------------
 
     def subscript(self, node: ast.Subscript) -> Shape | None:
         """The extents of an element, a slice or a row."""
+        is_view, self._is_view = self._is_view, False
         shape = self.shape(node.value)
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not shape:
@@ -86,7 +105,15 @@ class IndexWalk:
                 self.unseen.append(node)
             return None
         wraps = isinstance(node.value, ast.Name) and node.value.id in self._wrapping
-        return self._indexed(node, _filled(items, len(shape)), shape, wraps)
+        result = self._indexed(node, _filled(items, len(shape)), shape, wraps)
+        if is_view:
+            for length in result or ():
+                if length is None:
+                    self.unseen.append(node)
+                else:
+                    # Of an empty array, there is no compiled call in C.
+                    self.need(length - 1, node, when=tuple(one - 1 for one in shape if one))
+        return result
 
     def _indexed(
         self, node: ast.Subscript, items: Sequence[ast.expr | None], shape: Shape, wraps: bool
@@ -117,7 +144,7 @@ class IndexWalk:
         key = (id(extent), index.terms, id(self.loops), self.is_certain, wraps)
         found = self._places.get(key)
         if found is None:
-            low = self.need(index + extent if wraps else index, node)
+            low = self.need(index + extent if wraps else index, node, is_index=not wraps)
             high = self.need(extent - index - 1, node)
             # A Need keeps its loops alive.
             self._places[key] = (low, high, extent, [index.number, index.number])

@@ -88,9 +88,11 @@ class Need:
         Whether it is reached in every step: under no condition, after no way out.
     node : ast.expr or ast.stmt
         The place.
+    is_index : bool
+        Whether `need` is an index itself, which must not be negative.
     """
 
-    __slots__ = ("is_certain", "is_equal", "loops", "need", "node", "when")
+    __slots__ = ("is_certain", "is_equal", "is_index", "loops", "need", "node", "when")
 
     def __init__(
         self,
@@ -101,8 +103,10 @@ class Need:
         is_certain: bool,
         is_equal: bool = False,
         when: tuple[Number, ...] = (),
+        is_index: bool = False,
     ) -> None:
         self.need = need
+        self.is_index = is_index
         self.node = node
         self.loops = loops
         self.is_certain = is_certain

@@ -111,16 +111,25 @@ def place_text(node: ast.expr | ast.stmt, source: Source) -> str:
 
 
 def _always_outside(one: Need, need: Number, source: Source) -> CellError:
+    """The error of a place that goes wrong with every argument that reaches it."""
     text = place_text(one.node, source)
     if one.is_equal:
         return source.error(
-            f"{text}: extents differ by {abs(need.number)} on every call",
+            f"{text}: the extents differ by {abs(need.number)}, whatever the arguments",
             one.node,
             "# give both sides the same number of elements",
         )
+    array = one.node.value if isinstance(one.node, ast.Subscript) else None
+    if one.is_index and isinstance(array, ast.Name):
+        return source.error(
+            f"{text}: the index gets down to {need.number}, which compiled code takes for an "
+            "element in front of the array",
+            one.node,
+            "from pyccel.decorators import allow_negative_index\n"
+            f"@allow_negative_index({array.id!r})  # above the function: counts from the end",
+        )
     return source.error(
-        f"{text}: reaches {-need.number} beyond its array on every call, where compiled code "
-        "reads or writes other memory",
+        f"{text}: reaches {-need.number} beyond the array, whatever the arguments",
         one.node,
-        "# change the index, or the bounds of its loop",
+        "# change the bounds of the index",
     )

@@ -56,7 +56,8 @@ class StatementWalk(LoopWalk):
 
     def _store(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         if isinstance(target, ast.Name):
-            self._bind(target.id, self.value(value))
+            number = self.number(value)
+            self._bind(target.id, self.view(value) if number is None else number)
         elif isinstance(target, ast.Subscript):
             self._fill(target, value, node)
         elif isinstance(target, ast.Tuple):
