@@ -9,11 +9,9 @@ too wide. Both decide alike.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from kit.guard_source import guard_scope, guard_source
 from kit.guard_table import guard_table
 from kit.signature import Signature
 from kit.targets import CHOICES
@@ -120,6 +118,11 @@ def _compile(
     otherwise: str,
     scope: Mapping[str, object],
 ) -> Callable[..., Any] | None:
+    # Where the compiled guard serves nobody needs these.
+    import linecache
+
+    from kit.guard_source import guard_scope, guard_source
+
     source = guard_source(signature, language, then, otherwise)
     if source is None:
         return None
