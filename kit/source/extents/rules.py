@@ -73,8 +73,12 @@ def _covers(rule: _Found, other: _Found) -> bool:
     elif is_equal:
         if not (is_never_negative(other_need - need) or is_never_negative(other_need + need)):
             return False
-    elif need.number > other_need.number or not is_never_negative(other_need - need):
-        return False
+    else:
+        rest = other_need - need
+        if not is_never_negative(rest) and not any(
+            is_never_negative(rest - one) for one in other_when
+        ):
+            return False
     return when == other_when or all(
         any(is_never_negative(one - mine) for mine in other_when) for one in when
     )
