@@ -114,7 +114,9 @@ class Fuzzer:
             try:
                 result = self._run_python(case.subject, plain)
             except IndexError:
-                owed = owe_extents(case.subject, case.values)
+                owed = owe_extents(case.subject, case.values, owed)
+        elif "unequal extents" in case.kinds:
+            owed = owe_extents(case.subject, case.values, owed)
         if owed.works:
             for slot, value, one in zip(case.subject.slots, case.values, plain, strict=True):
                 if slot.written and value is not None:

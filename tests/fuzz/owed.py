@@ -76,14 +76,15 @@ def owe_call(subject: Subject, values: Sequence[Any], *, uncompiled: bool, langu
     return Owed(reasons=refused, variant=variants[0])
 
 
-def owe_extents(subject: Subject, values: Sequence[Any]) -> Owed:
-    """What a call owes in which Python reads or writes beside an array: any may be named."""
+def owe_extents(subject: Subject, values: Sequence[Any], also: Owed) -> Owed:
+    """What a call owes that goes beside an array: any of them may be named, and others `also`."""
     reasons = {
         slot.name: [Reason("value", "an index beside the array")]
         for slot, value in zip(subject.slots, values, strict=True)
         if isinstance(value, np.ndarray)
     }
-    return Owed(reasons=reasons, variant=tuple(one.kinds[0] for one in subject.slots), short=True)
+    _merge(reasons, also.reasons)
+    return Owed(reasons=reasons, variant=also.variant, short=also.works)
 
 
 class _Bounded(np.ndarray[Any, Any]):
