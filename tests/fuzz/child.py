@@ -21,7 +21,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from kit.copying import blocked, pool, threads
-from tests.fuzz.check import Expected, Failure, Fuzzer, changed_read_only
+from tests.fuzz.check import Fuzzer
+from tests.fuzz.comparison import Expected, Failure, changed_read_only, compare
 
 BareOutcome = Literal["right", "wrong", "aborts", "read-only written", "refused", "accepted"]
 
@@ -82,7 +83,7 @@ def _bare_outcome(fuzzer: Fuzzer, number: int) -> BareOutcome:
     if not expected.owed.works:
         return "accepted"
     try:
-        fuzzer.compare(case, expected, result)
+        compare(case, expected, result)
     except Failure:
         return "wrong"
     return "right"

@@ -7,8 +7,9 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from tests.fuzz.arrays import Shape, contiguous, make_array, make_shape
+from tests.fuzz.arrays import make_array, make_shape
 from tests.fuzz.kernels import DTYPES
+from tests.fuzz.layouts import Shape, contiguous
 from tests.fuzz.memory import Array, Workshop
 
 

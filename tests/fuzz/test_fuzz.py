@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.fuzz.addresses import overlaps_itself, used_bytes
 from tests.fuzz.arrays import LAYOUTS
 from tests.fuzz.cases import build
-from tests.fuzz.kernels import Kind, subjects
+from tests.fuzz.kernels import Kind
 from tests.fuzz.memory import Workshop
-from tests.fuzz.owed import overlaps_itself, refuse_value, used_bytes
+from tests.fuzz.owed import refuse_value
 from tests.fuzz.run import LANGUAGES, describe_failures, follow, run_cases
+from tests.fuzz.subjects import subjects
 from tests.fuzz.table import FAILED, WORKED, Counts
 
 SEED = int(os.environ.get("KIT_FUZZ_SEED") or 1)
