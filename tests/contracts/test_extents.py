@@ -1,17 +1,24 @@
 """Calls whose extents do not fit are refused in both languages; those that fit are right."""
 
+# ruff: noqa: UP037  # annotations are Pyccel's, which are strings of another language
+# pyright: reportInvalidTypeArguments=false, reportIndexIssue=false
+
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kit import ArgumentRefused, pyccel_kernel
+from kit.build import build_cell
 from kit.decorate import KernelNamespace
 from kit.terms import Language
+from tests.unit.extent_programs import HEADER, random_arguments, random_body, run_checked
 
 CELL = """
 import numpy as np
@@ -229,3 +236,59 @@ def test_the_fix_works_when_pasted(
     exec(plan.refused.fix, scope)
     if f"{name}(" not in plan.refused.fix:
         exec(f"{name}({', '.join(names)})", scope)
+
+
+# Functions of tests/unit/extent_programs.py that Pyccel compiles and of which every place is seen.
+SEEDS = (8, 45, 59, 165, 183, 221)
+
+
+@pytest.mark.parametrize("language", ["fortran", "c"])
+def test_random_functions_are_right_or_refused(language: Language) -> None:
+    header = "import numpy as np\n" + HEADER
+    cell = "\n".join(header.replace(" f(", f" f{one}(") + random_body(one) for one in SEEDS)
+    random_kernels = pyccel_kernel(cell, language=language)
+    outcomes: set[bool] = set()
+    for seed in SEEDS:
+        kernel = random_kernels[f"f{seed}"]
+        for call in range(25):
+            checked, given, expected = (random_arguments(1000 * seed + call) for _ in range(3))
+            wrong, _ = run_checked(HEADER + random_body(seed), checked)
+            outcomes.add(bool(wrong))
+            given, expected = (
+                [np.array(one) if isinstance(one, np.ndarray) else one for one in arguments]
+                for arguments in (given, expected)
+            )
+            if wrong:
+                with pytest.raises(ArgumentRefused):
+                    kernel(*given)
+                continue
+            kernel.python(*expected)
+            kernel(*given)
+            for one, other in zip(given, expected, strict=True):
+                np.testing.assert_array_equal(one, other)
+    assert outcomes == {True, False}
+
+
+def test_the_line_of_a_rule_of_a_decorated_function_is_that_of_its_file() -> None:
+    @pyccel_kernel
+    def doubled(b: "float[:]", a: "float[:]"):
+        b[:] = 2.0 * a
+
+    (rule,) = doubled.signature.rules
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    assert lines[rule.line - 1].strip() == rule.text == "b[:] = 2.0 * a"
+
+
+def test_a_kernel_keeps_the_rules_of_one_of_another_cell(
+    kernels: Callable[[Language], KernelNamespace],
+) -> None:
+    fill = kernels("fortran")["fill"]
+    assert fill.signature.rules
+    text = "def twice(y: 'float[:]', x: 'float[:]'):\n    fill(y, x)\n    fill(y, x)"
+    built = build_cell(text, namespace={"fill": fill}).kernels["twice"]
+    with pytest.raises(ArgumentRefused, match=r"line 2: fill\(y, x\)"):
+        built(_of(3), _of(4))
+    again = pickle.loads(pickle.dumps(built))
+    assert [one.need for one in again.signature.rules] == [
+        one.need for one in built.signature.rules
+    ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["HEADER", "Checked", "OutsideError", "random_body", "run_checked"]
+__all__ = ["HEADER", "Checked", "OutsideError", "random_arguments", "random_body", "run_checked"]
 
 HEADER = "def f(x: 'float[:]', y: 'float[:]', a: 'float[:,:]', n: int, m: int):\n"
 
@@ -221,3 +221,15 @@ def random_body(seed: int) -> str:
     """The body of a function with the parameters of `HEADER`."""
     writer = _Writer(seed)
     return "\n".join(writer.block(0, False) + writer.block(0, False)) + "\n"
+
+
+def random_arguments(seed: int) -> tuple[Any, ...]:
+    """Arguments for such a function, some of equal extents."""
+    pick = random.Random(seed)
+    base = pick.randint(1, 5)
+
+    def some(low: int) -> int:
+        return base if pick.random() < 0.5 else pick.randint(low, 5)
+
+    shapes = [(some(0),), (some(0),), (some(0), some(0))]
+    return (*(np.ones(one).view(Checked) for one in shapes), some(-1), some(-1))

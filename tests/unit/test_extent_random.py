@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import random
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from kit.signature import parse_signature
 from kit.source.extents.functions import find_rules
 from kit.source.linear import Quantity
 from kit.source.place import Source
-from tests.unit.extent_programs import HEADER, Checked, random_body, run_checked
+from tests.unit.extent_programs import HEADER, random_arguments, random_body, run_checked
 
 
 def _rules(source: str) -> Any:
@@ -24,17 +23,6 @@ def _rules(source: str) -> Any:
     return find_rules(
         {"f": node}, {"f": signature}, imports={"np": "numpy"}, integers={}, source=Source(source)
     )["f"]
-
-
-def _arguments(seed: int) -> tuple[Any, ...]:
-    pick = random.Random(seed)
-    base = pick.randint(1, 5)
-
-    def some(low: int) -> int:
-        return base if pick.random() < 0.5 else pick.randint(low, 5)
-
-    shapes = [(some(0),), (some(0),), (some(0), some(0))]
-    return (*(np.ones(one).view(Checked) for one in shapes), some(-1), some(-1))
 
 
 def _holds(rules: Any, arguments: tuple[Any, ...]) -> bool:
@@ -55,8 +43,8 @@ def test_rules_of_a_random_function_refuse_exactly_what_goes_wrong(seed: int) ->
         _check_error(source, error, seed)
         return
     for call in range(25):
-        wrong, _ = run_checked(source, _arguments(1000 * seed + call))
-        arguments = _arguments(1000 * seed + call)
+        wrong, _ = run_checked(source, random_arguments(1000 * seed + call))
+        arguments = random_arguments(1000 * seed + call)
         holds = _holds(found.rules, arguments)
         shapes = [np.shape(one) or one for one in arguments]
         shown = f"{source}\n{shapes}\n{wrong}\n{[str(one) for one in found.rules]}"
@@ -69,8 +57,8 @@ def test_rules_of_a_random_function_refuse_exactly_what_goes_wrong(seed: int) ->
 def _check_error(source: str, error: CellError, seed: int) -> None:
     """What is refused when the cell is built goes wrong in every call that reaches it."""
     for call in range(25):
-        wrong, lines = run_checked(source, _arguments(1000 * seed + call))
-        *arrays, n, _ = _arguments(1000 * seed + call)
+        wrong, lines = run_checked(source, random_arguments(1000 * seed + call))
+        *arrays, n, _ = random_arguments(1000 * seed + call)
         # Slices of short arrays are empty, as are generators over n: nothing is wrong then.
         is_long = n > 0 and min(extent for one in arrays for extent in one.shape) > 3
         assert wrong or not is_long or error.line not in lines, f"{source}\n{error}"

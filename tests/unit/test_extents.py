@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from kit.cell import parse_cell
 from kit.errors import CellError
+from kit.plan import plan_call
 from kit.signature import Signature
 from kit.terms import Language
 
@@ -87,6 +89,7 @@ def test_whole_arrays(body: str, rules: list[str]) -> None:
         ("x[N] = 1.0", ["x.shape[0] >= 4"]),
         ("r = m[0]\nr[1] = 1.0", ["m.shape[0] >= 1", "m.shape[1] >= 2"]),
         ("x[:3] = 1.0", ["x.shape[0] >= 3"]),
+        ("x[1:n] = 1.0", ["x.shape[0] >= n where n >= 2", "n >= 0 where n + x.shape[0] >= 2"]),
         ("for i in range(x.shape[0]):\n    x[i] = x[i] + x[0]", []),
         ("for i in range(x.shape[0]):\n    x[i] = x[-1 - i + i]", []),
     ][:-1],
@@ -203,6 +206,61 @@ def test_rules_of_another_cell_reach_those_that_call_it() -> None:
     assert [str(one) for one in cell.functions["f"].signature.rules] == [
         "x.shape[0] == y.shape[0] (line 12)"
     ]
+
+
+def test_a_negative_index_that_is_allowed_counts_from_the_end() -> None:
+    cell = parse_cell("""
+from pyccel.decorators import allow_negative_index
+@allow_negative_index('x', 'm')
+def f(x: 'float[:]', m: 'float[:,:]', y: 'float[:]', n: int):
+    y[:] = x[n:]
+    x[n] = m[n][n - 1]
+""")
+    signature = cell.functions["f"].signature
+    assert sorted(str(one).partition(" (")[0] for one in signature.rules) == [
+        "m.shape[0] + n >= 0",
+        "m.shape[0] >= n + 1",
+        "m.shape[1] + n >= 1",
+        "m.shape[1] >= n",
+        "n + x.shape[0] >= 0",
+        "x.shape[0] >= n + 1",
+    ]
+    assert signature.unseen == ("y[:] = x[n:], line 5", "x[n:], line 5")
+
+
+def test_what_is_called_later_or_is_no_element_wise_result_gives_no_rule() -> None:
+    cell = parse_cell(
+        """
+import numpy as np
+from pyccel.decorators import elemental
+@elemental
+def twice(v: float):
+    return 2.0 * v
+def f(x: 'float[:]', y: 'float[:]', n: int):
+    y[:] = twice(x)
+    first = lambda i: x[i - 5]
+    print(x[n:n])
+""",
+        language="c",
+    )
+    assert [one.text for one in cell.functions["f"].signature.rules] == ["x[n:n]"] * 0
+
+
+def test_an_optional_argument_that_is_left_out_asks_for_nothing() -> None:
+    cell = parse_cell("""
+def _fill(x: 'float[:]', y: 'float[:]' = None):
+    x[:] = y
+def f(x: 'float[:]', y: 'float[:]' = None):
+    x[:] = y
+def g(x: 'float[:]'):
+    _fill(x)
+    _fill(x, None)
+""")
+    signature = cell.functions["f"].signature
+    assert [str(one) for one in signature.rules] == ["x.shape[0] == y.shape[0] (line 5)"]
+    plan = plan_call("f", signature, (np.ones(3), None), policy="warn", language="fortran")
+    assert plan.refused is None
+    assert cell.functions["g"].signature.rules == ()
 
 
 def test_a_parameter_of_several_ranks_has_no_extents() -> None:

@@ -56,7 +56,7 @@ class ExpressionWalk(IndexWalk):
         return self.shape(node) if number is None else number
 
     def helper(self, name: str, node: ast.Call) -> Shape | None:
-        """The extents of what a call of another function of the cell gives."""
+        """The extents of what one of `functions` gives; collects what that needs."""
         raise NotImplementedError
 
     def comprehension(self, node: ast.GeneratorExp | ast.ListComp) -> Shape | None:
@@ -71,6 +71,11 @@ class ExpressionWalk(IndexWalk):
     def _name(self, node: ast.Name) -> Shape | None:
         value = self.known.get(node.id)
         return () if isinstance(value, Linear) else value
+
+    def _lambda(self, node: ast.Lambda) -> Shape | None:
+        # Its body runs where it is called.
+        self.unseen.append(node)
+        return None
 
     def _constant(self, node: ast.Constant) -> Shape | None:
         return ()
@@ -168,15 +173,16 @@ class ExpressionWalk(IndexWalk):
             self._arguments(node)
             return self._method(node, shape)
         module, _, last = (name or "").rpartition(".")
-        is_helper = not module and name not in _SCALARS and name != "abs"
-        shapes = self._arguments(node, are_views=is_helper or last == "matmul")
+        shapes = self._arguments(node, are_views=name in self.functions or last == "matmul")
         if name is None:
             return None
         if module in {"numpy", "numpy.linalg"}:
             return self._numpy(last, shapes, node)
         if name == "abs":
             return self.together(shapes, node)
-        return () if not is_helper else self.helper(name, node)
+        if name in self.functions:
+            return self.helper(name, node)
+        return () if module in {"math", "cmath"} or name in _SCALARS else None
 
     def _arguments(self, node: ast.Call, *, are_views: bool = False) -> list[Shape | None]:
         follow = self.view if are_views else self.shape
@@ -195,7 +201,7 @@ class ExpressionWalk(IndexWalk):
 
     def _numpy(self, name: str, shapes: Sequence[Shape | None], node: ast.Call) -> Shape | None:
         first = shapes[0] if shapes else None
-        if name in _ELEMENTWISE:
+        if name in _ELEMENTWISE and (name != "where" or len(shapes) == 3):
             return self.together(shapes, node)
         if name in _MADE:
             return self._extents(node.args[0]) if node.args else None
@@ -240,4 +246,5 @@ class ExpressionWalk(IndexWalk):
         ast.GeneratorExp: _comprehended,
         ast.ListComp: _comprehended,
         ast.List: _list,
+        ast.Lambda: _lambda,
     }

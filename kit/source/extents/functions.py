@@ -107,11 +107,11 @@ class _FunctionWalk(StatementWalk):
     ) -> None:
         super().__init__(imports, wrapping, is_c=is_c)
         self._cell = cell
+        self.functions = cell.signatures
 
     def helper(self, name: str, node: ast.Call) -> Shape | None:
-        signature = self._cell.signatures.get(name)
-        if signature is None:
-            return None
+        """Collect what a function needs of what it is given here."""
+        signature = self._cell.signatures[name]
         called = self._cell.rules_of(name)
         if called is None:
             self.unseen.append(node)
@@ -121,7 +121,12 @@ class _FunctionWalk(StatementWalk):
             self._apply(rule, given, node)
         if called.unseen:
             self.unseen.append(node)
-        return called.result if called.result == () else None
+        # An elemental function gives an array of an array.
+        is_elemental = any(
+            isinstance(given.get(one.name), tuple) and given[one.name] != () and not one.is_array
+            for one in signature.parameters
+        )
+        return () if called.result == () and not is_elemental else None
 
     def _given(self, signature: Signature, node: ast.Call) -> dict[str, Value | None]:
         """What the call gives each parameter; those that it leaves out and None are left out."""

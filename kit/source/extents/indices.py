@@ -8,7 +8,7 @@ index or a bound that is computed does not count from the end where it is negati
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kit.source.extents.needs import Loop, Need, Number, is_never_negative
 from kit.source.extents.numbers import Shape, Value, literal_from_end, read_number, whole_number
@@ -41,6 +41,7 @@ class IndexWalk:
         self._wrapping = wrapping
         self._is_c = is_c
         self._is_view = False
+        self.functions: Collection[str] = ()
         # The keys hold ids; the values keep alive what those belong to.
         self._places: dict[tuple[object, ...], tuple[Need, Need, Number, list[int]]] = {}
 
@@ -104,7 +105,10 @@ class IndexWalk:
             if shape is None and not isinstance(node.value, ast.Attribute | ast.Call):
                 self.unseen.append(node)
             return None
-        wraps = isinstance(node.value, ast.Name) and node.value.id in self._wrapping
+        base = node.value
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        wraps = isinstance(base, ast.Name) and base.id in self._wrapping
         result = self._indexed(node, _filled(items, len(shape)), shape, wraps)
         if is_view:
             for length in result or ():
@@ -175,6 +179,9 @@ class IndexWalk:
             self.unseen.append(node)
             return None
         self._check_slice(one, start, end, extent, node, wraps)
+        if wraps and not (is_never_negative(start) and is_never_negative(end)):
+            self.unseen.append(node)
+            return None  # either may count from the end
         length = end - start
         if step == 1:
             return length
@@ -208,7 +215,6 @@ class IndexWalk:
         if is_computed:
             self.need(extent - end, node, when=filled)
         if wraps:
-            # Either end may count from the back: then the length is not known.
             return
         if one.lower is not None and not is_never_negative(start):
             self.need(start, node, when=filled)
