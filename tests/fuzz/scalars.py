@@ -119,9 +119,10 @@ def _numpy_scalar(shop: Workshop, name: str) -> Any:
 
 
 def make_fitting(shop: Workshop, dtype: str) -> Any:
-    """A small number that must arrive: Python's or NumPy's, not always of the declared type."""
+    """A small number that must arrive, not always of the declared type; text that need not."""
     if dtype == "str":
-        return shop.pick(["", "abc", "x " * 30, np.str_("abc"), Text("ab")])
+        odd = ["é", "a\0b", "\ud800", b"ab", 12, None]
+        return shop.pick([*odd, *["", "abc", "x " * 30, np.str_("abc"), Text("ab")] * 3])
     if dtype == "bool":
         return shop.pick([True, False, np.True_, np.False_])
     whole = shop.integer(-3, 9)

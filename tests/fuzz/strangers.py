@@ -122,7 +122,9 @@ def no_array(shop: Workshop, shape: Shape, dtype: str, order: str) -> Any:
 
 def with_class(shop: Workshop, array: Array) -> Array:
     """The same memory under a subclass, with a mask, or under another name of its dtype."""
-    kind = shop.pick(["plain", "quantity", "shy", "recarray", "matrix", "masked", "metadata"])
+    kind = shop.pick(
+        ["plain", "quantity", "shy", "recarray", "matrix", "masked", "masked", "metadata"]
+    )
     shop.kinds.append("subclasses and masks")
     if kind == "plain":
         return array.view(Plain)
