@@ -29,10 +29,8 @@ def find_kept(
     ----------
     functions : mapping of str to ast.FunctionDef
         Every function whose body is known: of the cell, and of the cells that it uses.
-    ranks, imports : mapping, optional
-        As of `find_writes`.
-    classes : mapping of str to ast.ClassDef, optional
-        The classes of the cell. Unknown ones may keep whatever they are given.
+    ranks, imports, classes : mapping, optional
+        As of `find_writes`. Unknown classes may keep whatever they are given.
 
     Returns
     -------
@@ -51,9 +49,8 @@ def find_kept(
         name: [Keeping(Body.of(node, names, given.get(name), origins))]
         for name, node in functions.items()
     }
-    of_classes = _methods(classes or {}, names, origins)
-    every = {**known, **of_classes}
-    pending = [one for several in every.values() for one in several]
+    every = {**known, **_methods(classes or {}, names, origins)}
+    pending = [one for bodies in every.values() for one in bodies]
     while any(_solve(one, every) for one in pending):
         pass
     several = any(one.gives_objects for one in pending)
