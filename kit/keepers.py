@@ -50,7 +50,7 @@ def hold_arguments(parameters: Sequence[Parameter], values: Sequence[object]) ->
     values : sequence of object
         What the compiled function is given for them.
     """
-    _drop_unused()
+    _drop_unused(_LOOK_AT)
     passed = {one.name: value for one, value in zip(parameters, values, strict=True)}
     for one in parameters:
         for name in one.kept_by:
@@ -87,8 +87,10 @@ def _hold(keeper: object, value: object) -> None:
         return
     one = _keepers.get(key)
     if one is None:
-        one = _keepers.setdefault(key, _Keeper(keeper))
-        _queue.append(key)
+        fresh = _Keeper(keeper)
+        one = _keepers.setdefault(key, fresh)
+        if one is fresh:  # no other thread was faster
+            _queue.append(key)
         if _drop_all not in gc.callbacks:
             gc.callbacks.append(_drop_all)
     one.kept[id(owner)] = owner
@@ -102,18 +104,20 @@ def _owner(value: object) -> object:
     return value
 
 
-# Neither takes a lock: whoever is about to hold something for an object refers to it, so that it is
-# in use, and what is out of use can come to nobody's hands any more.
+def _drop_unused(most: int) -> None:
+    """Look at some objects, the longest unseen first.
 
-
-def _drop_unused() -> None:
-    """Look at some objects, the longest unseen first."""
-    for _ in range(min(len(_queue), _LOOK_AT)):
+    Without a lock: whoever is about to hold something for an object refers to it, so that it is in
+    use; and what is out of use comes to nobody's hands any more.
+    """
+    for _ in range(min(len(_queue), most)):
         try:
             key = _queue.popleft()
         except IndexError:  # another thread looked at them
             return
-        if not _drop(key):
+        if _is_unused(_keepers[key]):
+            del _keepers[key]
+        else:
             _queue.append(key)
 
 
@@ -124,17 +128,7 @@ def _drop_all(phase: str, info: Mapping[str, int]) -> None:
     found = len(_keepers) + 1
     while len(_keepers) < found:  # an object may have held another one
         found = len(_keepers)
-        for key in list(_keepers):
-            _drop(key)
-
-
-def _drop(key: int) -> bool:
-    """Whether an object is gone, or goes now."""
-    one = _keepers.get(key)
-    if one is not None and _is_unused(one):
-        del one
-        _keepers.pop(key, None)
-    return key not in _keepers
+        _drop_unused(found)
 
 
 def _is_unused(one: _Keeper) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -26,12 +27,14 @@ class Compiled:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_held_before_and_after() -> Iterator[None]:
-    gc.collect()
-    assert not keepers._keepers
+def _nothing_else_is_held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(keepers, "_keepers", {})
+    monkeypatch.setattr(keepers, "_queue", deque())
+    monkeypatch.setattr(keepers, "_for_ever", {})
     yield
     gc.collect()
     assert not keepers._keepers
+    assert not keepers._queue
 
 
 def by(*names: str, parameter: Parameter = X) -> Parameter:
@@ -59,6 +62,17 @@ def test_a_later_call_drops_what_is_out_of_use() -> None:
     keeper = Compiled()
     array, reference = array_and_reference()
     hold_arguments((S, by("s")), (keeper, array))
+    del array, keeper
+    hold_arguments((S, X), (Compiled(), np.zeros(3)))
+    assert reference() is None
+
+
+def test_an_object_that_was_in_use_is_looked_at_again() -> None:
+    keeper = Compiled()
+    array, reference = array_and_reference()
+    hold_arguments((S, by("s")), (keeper, array))
+    hold_arguments((S, X), (Compiled(), np.zeros(3)))
+    assert reference() is not None
     del array, keeper
     hold_arguments((S, X), (Compiled(), np.zeros(3)))
     assert reference() is None
@@ -93,7 +107,7 @@ def test_views_of_one_array_hold_it_once() -> None:
     keeper, array = Compiled(), np.zeros(9)
     for start in range(5):
         hold_arguments((S, by("s")), (keeper, array[start:]))
-    assert list(keepers._keepers[id(keeper)].kept.values()) == [array]
+    assert list(keepers._keepers[id(keeper)].kept) == [id(array)]
 
 
 def test_an_object_in_an_object_lives_with_what_it_holds() -> None:
@@ -123,10 +137,7 @@ def test_an_array_lives_as_long_as_the_object_that_was_returned(is_tuple: bool) 
     assert reference() is None
 
 
-def test_an_array_in_an_object_whose_end_is_not_seen_lives_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(keepers, "_for_ever", {})
+def test_an_array_in_an_object_whose_end_is_not_seen_lives_for_ever() -> None:
     array, reference = array_and_reference()
     hold_arguments((S, by("s", IN_MODULE)), (Compiled(), array))
     del array

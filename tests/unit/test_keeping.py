@@ -180,6 +180,9 @@ def test_a_class_of_another_cell_may_keep_whatever_it_is_given() -> None:
             s.take(x)
         def sums(s: 'Unknown', x: 'float[:]'):
             return s.x.sum() + x.sum()
+        def both(s: 'Unknown', x: 'float[:]', y: 'float[:]'):
+            unknown(x, y)
+            s.x = x
         def f(x: 'float[:]'):
             return make(x, 3)
     """)
@@ -188,6 +191,7 @@ def test_a_class_of_another_cell_may_keep_whatever_it_is_given() -> None:
     assert found["f"] == {"x": (IN_RESULT,)}
     assert found["put"] == {"x": ("s",)}
     assert found["sums"] == {}
+    assert found["both"] == {"x": ("s",)}, "an array keeps no other"
 
 
 def test_a_cell_without_classes_keeps_nothing() -> None:
