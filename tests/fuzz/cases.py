@@ -149,7 +149,7 @@ def _scalar(shop: Workshop, subject: Subject, kind: Kind) -> Any:
     shop.kinds.append("scalars")
     # Only an echo says what an extreme number should become.
     if subject.name.startswith("echo") or shop.chance(0.06):
-        value = make_scalar(shop)
+        value = make_scalar(shop, kind.dtype)
         if subject.name.startswith("echo") or not isinstance(value, (int, float, np.number)):
             return value
     return make_fitting(shop, kind.dtype)
