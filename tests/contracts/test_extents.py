@@ -18,7 +18,13 @@ from kit import ArgumentRefused, pyccel_kernel
 from kit.build import build_cell
 from kit.decorate import KernelNamespace
 from kit.terms import Language
-from tests.unit.extent_programs import HEADER, random_arguments, random_body, run_checked
+from tests.unit.extent_programs import (
+    HEADER,
+    HELPERS,
+    random_arguments,
+    random_body,
+    run_checked,
+)
 
 CELL = """
 import numpy as np
@@ -239,20 +245,20 @@ def test_the_fix_works_when_pasted(
 
 
 # Functions of tests/unit/extent_programs.py that Pyccel compiles and of which every place is seen.
-SEEDS = (8, 45, 59, 165, 183, 221)
+SEEDS = (8, 51, 117, 156, 333, 348)
 
 
 @pytest.mark.parametrize("language", ["fortran", "c"])
 def test_random_functions_are_right_or_refused(language: Language) -> None:
-    header = "import numpy as np\n" + HEADER
-    cell = "\n".join(header.replace(" f(", f" f{one}(") + random_body(one) for one in SEEDS)
+    functions = [HEADER.replace(" f(", f" f{one}(") + random_body(one) for one in SEEDS]
+    cell = "\n".join(["import numpy as np", HELPERS, *functions])
     random_kernels = pyccel_kernel(cell, language=language)
     outcomes: set[bool] = set()
     for seed in SEEDS:
         kernel = random_kernels[f"f{seed}"]
         for call in range(25):
             checked, given, expected = (random_arguments(1000 * seed + call) for _ in range(3))
-            wrong, _ = run_checked(HEADER + random_body(seed), checked)
+            wrong, _ = run_checked(HELPERS + HEADER + random_body(seed), checked)
             outcomes.add(bool(wrong))
             given, expected = (
                 [np.array(one) if isinstance(one, np.ndarray) else one for one in arguments]

@@ -10,8 +10,23 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["HEADER", "Checked", "OutsideError", "random_arguments", "random_body", "run_checked"]
+__all__ = [
+    "HEADER",
+    "HELPERS",
+    "Checked",
+    "OutsideError",
+    "random_arguments",
+    "random_body",
+    "run_checked",
+]
 
+HELPERS = """\
+def put(u: 'float[:]', v: 'float[:]', k: int):
+    for i in range(len(u)):
+        v[i + k] = u[i]
+def add(u: 'float[:]', v: 'float[:]'):
+    v[:] += u[:]
+"""
 HEADER = "def f(x: 'float[:]', y: 'float[:]', a: 'float[:,:]', n: int, m: int):\n"
 
 
@@ -132,6 +147,8 @@ class _Writer:
 
     def extent(self) -> str:
         text = self.pick("n", "m", "len(x)", "x.shape[0]", "a.shape[0]", "a.shape[1]", "y.size")
+        if self.random.random() < 0.2:
+            text = f"len({self.random.choice(self.vectors)})"  # perhaps of a slice
         return text + self.pick("", "", " - 1", " + 1", " - 2")
 
     def index(self) -> str:
@@ -141,7 +158,7 @@ class _Writer:
         return self.pick(name, name, f"{name} - 1", f"{name} + 1", f"m - {name}", f"2 * {name}")
 
     def slice(self) -> str:
-        low = self.pick("", "", "1", "2", "-2", self.random.choice(self.integers))
+        low = self.pick("", "", "1", "2", "4", "-2", self.random.choice(self.integers))
         high = self.pick("", "", "-1", "-2", "3", "n", self.random.choice(self.integers) + " + 1")
         return f"{low}:{high}"
 
@@ -178,7 +195,11 @@ class _Writer:
             every = f"s = sum({self.element()} for i in range(n))"
             return [self.pick(f"a[:, :] = {self.vector()}", every)]
         if kind == 6:
-            return self.definition()
+            called = self.pick(
+                f"put({self.vector()}, {self.vector()}, {self.pick('0', '1', 'm')})",
+                f"add({self.vector()}, {self.vector()})",
+            )
+            return [called] if self.random.random() < 0.4 else self.definition()
         if kind == 7:
             return [f"if n {self.pick('>', '<')} m:", "    " + self.way_out(in_loop)]
         if kind == 8:

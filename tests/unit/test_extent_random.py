@@ -13,15 +13,23 @@ from kit.signature import parse_signature
 from kit.source.extents.functions import find_rules
 from kit.source.linear import Quantity
 from kit.source.place import Source
-from tests.unit.extent_programs import HEADER, random_arguments, random_body, run_checked
+from tests.unit.extent_programs import (
+    HEADER,
+    HELPERS,
+    random_arguments,
+    random_body,
+    run_checked,
+)
 
 
 def _rules(source: str) -> Any:
-    node = ast.parse(source).body[0]
-    assert isinstance(node, ast.FunctionDef)
-    signature = parse_signature(node, typevars={}, classes=frozenset())
+    nodes = {one.name: one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)}
+    signatures = {
+        name: parse_signature(node, typevars={}, classes=frozenset())
+        for name, node in nodes.items()
+    }
     return find_rules(
-        {"f": node}, {"f": signature}, imports={"np": "numpy"}, integers={}, source=Source(source)
+        nodes, signatures, imports={"np": "numpy"}, integers={}, source=Source(source)
     )["f"]
 
 
@@ -36,7 +44,7 @@ def _holds(rules: Any, arguments: tuple[Any, ...]) -> bool:
 
 @pytest.mark.parametrize("seed", range(300))
 def test_rules_of_a_random_function_refuse_exactly_what_goes_wrong(seed: int) -> None:
-    source = HEADER + random_body(seed)
+    source = HELPERS + HEADER + random_body(seed)
     try:
         found = _rules(source)
     except CellError as error:

@@ -9,6 +9,7 @@ from kit.cell import parse_cell
 from kit.errors import CellError
 from kit.plan import plan_call
 from kit.signature import Signature
+from kit.source.extents import rules
 from kit.terms import Language
 
 HEAD = """
@@ -44,6 +45,7 @@ def test_a_whole_array_statement_needs_equal_extents() -> None:
         ("y[:] = np.where(x > 0.0, x, s)", ["y.shape[0] == x.shape[0]"]),
         ("s = np.sum(x * y)", ["x.shape[0] == y.shape[0]"]),
         ("s = x @ y", ["x.shape[0] == y.shape[0]"]),
+        ("s = np.vecdot(x, y)", ["x.shape[0] == y.shape[0]"]),
         ("y[:] = m @ x", ["m.shape[1] == x.shape[0]", "y.shape[0] == m.shape[0]"]),
         ("m[:, :] = x", ["m.shape[1] == x.shape[0]"]),
         ("t = m.T\nm[0, :] = t[1]",
@@ -246,6 +248,74 @@ def f(x: 'float[:]', y: 'float[:]', n: int):
     assert [one.text for one in cell.functions["f"].signature.rules] == ["x[n:n]"] * 0
 
 
+def test_parts_without_elements_ask_for_no_less_and_no_more_than_that() -> None:
+    """Of `x[5:]` with 3 elements in x, the length is 0, not -2."""
+    cell = parse_cell("""
+def _put(values: 'float[:]', out: 'float[:]'):
+    for i in range(values.shape[0]):
+        out[i] = values[i]
+def _first(values: 'float[:]'):
+    values[0] = 1.0
+def f(x: 'float[:]', y: 'float[:]'):
+    _put(x[5:], y[5:])
+def g(x: 'float[:]'):
+    _first(x[1:])
+""")
+
+    def is_refused(name: str, *extents: int) -> bool:
+        values = [np.ones(one) for one in extents]
+        signature = cell.functions[name].signature
+        plan = plan_call(name, signature, values, policy="warn", language="fortran")
+        return plan.refused is not None
+
+    for x in range(9):
+        for y in range(9):
+            assert is_refused("f", x, y) == (len(range(x)[5:]) > len(range(y)[5:])), (x, y)
+        assert is_refused("g", x) == (x < 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("t = x[5:]\nj = len(t)\nfor i in range(3):\n    y[j] = 1.0", "y[j]"),
+        ("t = x[5:]\n(j,) = t.shape\ny[j] = 1.0", "y[j]"),
+        ("t = x[5:]\ny[0] = np.sum(y[n + t.size:])", "y[n + t.size:]"),
+        ("m[:, :] = np.linspace(x, y, 3)", "m[:, :] = np.linspace(x, y, 3)"),
+        ("t = np.zeros_like(x, shape=(3,))\nt[2] = 1.0", "t[2]"),
+        ("t = np.array(x, ndmin=2)\nt[0, 2] = 1.0", "t[0, 2]"),
+        ("t = np.cross(x, y)\ns = 1.0", "np.cross(x, y)"),
+        (f"x[{2**62} * 4 * n] = 1.0", f"x[{2**62} * 4 * n]"),
+    ],
+)
+def test_what_is_no_sum_of_extents_is_told(body: str, place: str) -> None:
+    signature = _signature(body)
+    assert place in {one.rpartition(", line")[0] for one in signature.unseen}
+    assert not [one for one in signature.rules if one.argument == "x" or one.axis is None]
+
+
+def test_loops_over_a_part_are_followed() -> None:
+    body = "t = x[1:] - x[:-1]\nfor i in range(len(t)):\n    y[i] = t[i]"
+    assert _conditions(body) == ["y.shape[0] >= x.shape[0] - 1"]
+
+
+def test_arrays_of_objects_are_told() -> None:
+    cell = parse_cell("""
+import numpy as np
+class Box:
+    def __init__(self, n: int):
+        self.x = np.zeros(n)
+def f(box: 'Box', y: 'float[:]'):
+    y[0] = box.x[7] + box.x.shape[0]
+""")
+    assert cell.functions["f"].signature.unseen == ("box.x[7], line 7",)
+
+
+def test_a_nest_that_is_too_deep_to_follow_is_told() -> None:
+    loops = ["    " * k + f"for i{k} in range({f'i{k - 1}' if k else 'n'}):" for k in range(9)]
+    body = "\n".join([*loops, "    " * 9 + "x[i0 + i8 + 9] = 1.0"])
+    assert _signature(body).unseen == ("x[i0 + i8 + 9], line 16",)
+
+
 def test_an_optional_argument_that_is_left_out_asks_for_nothing() -> None:
     cell = parse_cell("""
 def _fill(x: 'float[:]', y: 'float[:]' = None):
@@ -281,3 +351,14 @@ def test_a_kernel_with_very_many_places_keeps_what_whole_arrays_need() -> None:
     assert len(signature.rules) == 64
     assert signature.rules[-1].is_equal
     assert signature.unseen
+
+
+def test_places_are_compared_only_with_what_may_cover_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All pairs of the thousands of places of a generated function would take minutes."""
+    compared: list[object] = []
+    covers = rules._covers  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(rules, "_covers", lambda *pair: compared.append(pair) or covers(*pair))
+    _signature("\n".join(f"x[{i} * n + {i}] = m[{i} * n, {i}]" for i in range(2, 300)))
+    assert 0 < len(compared) < 5000

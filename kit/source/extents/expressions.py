@@ -176,10 +176,8 @@ class ExpressionWalk(IndexWalk):
         shapes = self._arguments(node, are_views=name in self.functions or last == "matmul")
         if name is None:
             return None
-        if module in {"numpy", "numpy.linalg"}:
+        if module in {"numpy", "numpy.linalg"} or name == "abs":
             return self._numpy(last, shapes, node)
-        if name == "abs":
-            return self.together(shapes, node)
         if name in self.functions:
             return self.helper(name, node)
         return () if module in {"math", "cmath"} or name in _SCALARS else None
@@ -213,22 +211,26 @@ class ExpressionWalk(IndexWalk):
             out = [self.shape(one.value) for one in node.keywords if one.arg == "out"]
             return self.together([*out, result], node)
         if name in _LIKE:
-            return first
+            return None if {one.arg for one in node.keywords} & {"ndmin", "shape"} else first
+        if name == "cross" or (name == "vecdot" and node.keywords):
+            self.unseen.append(node)
+        elif name == "vecdot":
+            joined = self.together(shapes, node)
+            return joined and joined[:-1]
         if name == "transpose":
             return first[::-1] if first is not None and len(shapes) == 1 else None
-        if name == "arange":
-            return (self.number(node.args[0]) if len(node.args) == 1 else None,)
-        if name == "linspace":
-            return (self.number(node.args[2]) if len(node.args) > 2 else None,)
+        if name == "arange" or (name == "linspace" and shapes[:2] == [(), ()]):
+            position = 0 if name == "arange" else 2
+            return (self.length(node.args[position]) if len(node.args) == position + 1 else None,)
         return None
 
     def _extents(self, node: ast.expr) -> Shape | None:
         """What ``np.zeros`` and its like are given."""
         if isinstance(node, ast.Tuple | ast.List):
-            return tuple(self.number(one) for one in node.elts)
+            return tuple(self.length(one) for one in node.elts)
         if isinstance(node, ast.Attribute) and node.attr == "shape":
             return self.peek(node.value)
-        number = self.number(node)
+        number = self.length(node)
         return (number,) if number is not None or self.peek(node) == () else None
 
     # One table for all instances: each function of a cell makes one.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kit.source.extent_rules import ExtentRule
-from kit.source.extents.needs import Number
+from kit.source.extents.arguments import cases_of_call, in_terms
 from kit.source.extents.numbers import Shape, Value, whole_number
 from kit.source.extents.rules import collect_rules, place_text
 from kit.source.extents.statements import StatementWalk
@@ -148,28 +148,15 @@ class _FunctionWalk(StatementWalk):
     def _apply(self, rule: ExtentRule, given: Mapping[str, Value | None], node: ast.Call) -> None:
         if any(one.parameter not in given for one in rule.quantities):
             return
-        parts = [_in_terms(one, given) for one in (rule.need, *rule.when)]
-        known = [one for one in parts if one is not None]
-        if len(known) < len(parts):
-            self.unseen.append(node)
-        else:
-            self.need(known[0], node, is_equal=rule.is_equal, when=tuple(known[1:]))
-
-
-def _in_terms(one: Number, given: Mapping[str, Value | None]) -> Number | None:
-    """A sum over a function's parameters as one over what a call gives them."""
-    result = whole_number(one.number)
-    for atom, factor in one.terms:
-        value = given[atom.parameter]
-        if isinstance(value, tuple):
-            axis = atom.axis
-            value = None if axis is None or axis >= len(value) else value[axis]
-        elif atom.axis is not None:
-            return None
-        if value is None:
-            return None
-        result = result + value * factor
-    return result
+        asked = (rule.need, *rule.when)
+        for values, when in cases_of_call(asked, given, self.shortened):
+            parts = [in_terms(one, values) for one in asked]
+            known = [one for one in parts if one is not None]
+            # What is wrong only where a slice is empty is no error of the cell.
+            if len(known) < len(parts) or (when and not known[0].terms and known[0].number):
+                self.unseen.append(node)
+            else:
+                self.need(known[0], node, is_equal=rule.is_equal, when=(*known[1:], *when))
 
 
 def find_rules(

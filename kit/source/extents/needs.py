@@ -16,7 +16,7 @@ __all__ = ["Corner", "Loop", "Need", "Number", "find_corners", "is_never_negativ
 
 Number = Linear[Quantity]
 
-# Corners of one nest; a deeper one is followed no further, which loses rules only.
+# Corners of one nest; a deeper one is followed no further: its place counts as not certain.
 _MOST_CORNERS = 64
 
 
@@ -141,6 +141,7 @@ def find_corners(one: Need) -> Iterator[tuple[Number, tuple[Number, ...], bool]]
 
 def _all_corners(one: Need) -> list[Corner]:
     corners: list[Corner] = [(one.need, one.when, one.is_certain)]
+    left: list[Corner] = []
     for loop in reversed(one.loops):
         reached: list[Corner] = []
         for need, when, is_certain in corners:
@@ -153,8 +154,10 @@ def _all_corners(one: Need) -> list[Corner]:
                         is_certain and is_sure,
                     )
                 )
+        if len(reached) > _MOST_CORNERS:
+            left = [(one.need, (), False)]
         corners = reached[:_MOST_CORNERS]
-    return [(need, simplify(when or ()), is_certain) for need, when, is_certain in corners]
+    return left + [(need, simplify(when or ()), is_sure) for need, when, is_sure in corners]
 
 
 def _ends(

@@ -78,7 +78,7 @@ class StatementWalk(LoopWalk):
         if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
             values = [self.value(one) for one in value.elts]
         else:
-            extents = shaped(value, self.known, self.imports, self.peek)
+            extents = shaped(value, self.known, self.imports, self.exact_extents)
             if extents is None:
                 self.shape(value)
             is_whole = extents is not None and len(extents) == len(target.elts)
