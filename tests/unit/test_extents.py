@@ -210,6 +210,25 @@ def test_rules_of_another_cell_reach_those_that_call_it() -> None:
     ]
 
 
+def test_a_function_of_another_cell_with_its_parameters_in_another_order_is_read_anew() -> (
+    None
+):
+    found: list[str] = []
+    for parameters in ("a: 'float[:]', b: 'float[:]'", "b: 'float[:]', a: 'float[:]'"):
+        other = parse_cell(f"def put({parameters}):\n    a[2] = b[0]").functions["put"]
+        cell = parse_cell(
+            "def f(x: 'float[:]', y: 'float[:]'):\n    put(x, y)",
+            known=frozenset({"put"}),
+            functions={"put": other.node},
+            used={"put": other.signature},
+        )
+        found.append(", ".join(one.condition for one in cell.functions["f"].signature.rules))
+    assert found == [
+        "x.shape[0] >= 3, y.shape[0] >= 1",
+        "y.shape[0] >= 3, x.shape[0] >= 1",
+    ]
+
+
 def test_a_negative_index_that_is_allowed_counts_from_the_end() -> None:
     cell = parse_cell("""
 from pyccel.decorators import allow_negative_index

@@ -193,7 +193,7 @@ def find_rules(
     CellError
         Where an index is outside its array whenever it is reached.
     """
-    others = tuple((name, one.rules) for name, one in signatures.items() if name not in nodes)
+    others = tuple(one for name, one in signatures.items() if name not in nodes)
     key = (source.text, is_c, line_offset, others)
     known = _KNOWN.pop(key, None)
     if known is None:
