@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import kit
 from benchmarks.measure import Row, paired_medians
 from kit.copying.pool import BufferPool
 from kit.copying.threads import choose_thread_count
@@ -22,6 +23,10 @@ __all__ = ["rows"]
 
 NdArray = np.ndarray[Any, Any]
 
+_READS_ONE = """
+def corner(x: "float64[:,:](order=F)") -> float:
+    return x[0, 0]
+"""
 _MIB = 2**20
 _BYTES = 64 * _MIB
 _TIMES = 1.5  # what issue 3 asks for, over NumPy
@@ -46,6 +51,7 @@ def rows(rounds: int = 11) -> Iterator[Row]:
         if name in ("2-D square", "3-D"):
             yield _first(name, source, rounds)
             yield _back(name, source, rounds)
+    yield _call(rounds)
     yield _small(rounds)
 
 
@@ -68,6 +74,18 @@ def _back(name: str, original: NdArray, rounds: int) -> Row:
     buffer = np.asfortranarray(original)
     pair = _pair(lambda: write_back(original, buffer), lambda: np.copyto(original, buffer), rounds)
     return _row(f"F buffer back to a C array, {name}", original, pair, "np.copyto", None)
+
+
+def _call(rounds: int) -> Row:
+    """All of a call, as a user has it: decided, copied, run."""
+    source = np.ones((2896, 2896))
+    kernel = kit.pyccel_kernel(_READS_ONE, policy="copy")
+    bare = kernel.compiled
+    pair = _pair(lambda: kernel(source), lambda: bare(np.asfortranarray(source)), rounds)
+    figure = (
+        "C array to an F parameter, 2-D square, a whole call of a kernel that reads one element"
+    )
+    return _row(figure, source, pair, "np.asfortranarray, bare kernel", True)
 
 
 def _small(rounds: int) -> Row:
@@ -95,9 +113,9 @@ def _declared(array: NdArray) -> ArgumentType:
     return ArgumentType(dtype=dtype, rank=array.ndim, order="F", text=text)
 
 
-def _pair(kit: Callable[[], object], peer: Callable[[], object], rounds: int) -> dict[str, float]:
+def _pair(own: Callable[[], object], peer: Callable[[], object], rounds: int) -> dict[str, float]:
     gc.collect()
-    return paired_medians({"kit": kit, "peer": peer}, rounds=rounds)
+    return paired_medians({"kit": own, "peer": peer}, rounds=rounds)
 
 
 def _row(

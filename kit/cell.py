@@ -15,6 +15,7 @@ from kit.source.comments import check_pragmas, explain_syntax_error
 from kit.source.extents.functions import FunctionRules, find_rules
 from kit.source.header import check_keyword_order, header_text
 from kit.source.intent import Write, find_writes
+from kit.source.keeping import find_kept
 from kit.source.outline import Outline, outline_cell
 from kit.source.outputs import declare_outputs
 from kit.source.place import Source
@@ -149,16 +150,18 @@ def parse_cell(
         raise _no_kernel(outline, text)
     for name in public:
         check_keyword_order(outline.functions[name], text)
-    writes = find_writes(
-        {**(functions or {}), **outline.functions},
-        ranks={name: _ranks(one) for name, one in signatures.items()},
-        imports=outline.imports,
-        classes=outline.classes,
-    )
+    bodies = {**(functions or {}), **outline.functions}
+    ranks = {name: _ranks(one) for name, one in signatures.items()}
+    imports, classes = outline.imports, outline.classes
+    writes = find_writes(bodies, ranks=ranks, imports=imports, classes=classes)
     for name, signature in signatures.items():
         _check_writes(signature, writes[name], outline.functions[name], text)
+    kept: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    if classes or functions:  # otherwise there are no objects
+        kept = find_kept(bodies, ranks=ranks, imports=imports, classes=classes)
     intended = {
-        name: _with_intents(signature, writes[name]) for name, signature in signatures.items()
+        name: _with_intents(signature, writes[name], kept.get(name, {}))
+        for name, signature in signatures.items()
     }
     declared = declare_outputs(
         {name: one for name, one in intended.items() if name in public},
@@ -298,11 +301,17 @@ def _without_final(one: Parameter) -> str:
     return repr(" | ".join(dict.fromkeys(kind.text for kind in one.types)))
 
 
-def _with_intents(signature: Signature, writes: Mapping[str, Write]) -> Signature:
+def _with_intents(
+    signature: Signature, writes: Mapping[str, Write], kept: Mapping[str, tuple[str, ...]]
+) -> Signature:
     return replace(
         signature,
         parameters=tuple(
-            replace(one, intent="inout" if one.name in writes and not one.final else "in")
+            replace(
+                one,
+                intent="inout" if one.name in writes and not one.final else "in",
+                kept_by=kept.get(one.name, ()),
+            )
             for one in signature.parameters
         ),
     )

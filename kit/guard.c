@@ -18,7 +18,6 @@
 #include <Python.h>
 #include <math.h>
 #include <string.h>
-#include <structmember.h>
 
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
@@ -40,6 +39,7 @@
 #define MOST_PARAMETERS 64
 #define MOST_VARIANTS 4
 #define MOST_AXES 16
+#define MOST_PAIRS (MOST_PARAMETERS * (MOST_PARAMETERS - 1) / 2)
 
 /* Pyccel's C arrays (STC's cspan) keep extents and strides as int32, in elements. */
 #define C_INDEX_LIMIT ((npy_intp)1 << 31)
@@ -296,10 +296,9 @@ lie_side_by_side(const Extent *a, const Extent *b)
     return is_apart;
 }
 
-/* 1 where they have no byte in common, 0 where they have or that is too hard to tell, -1 where
- * an exception was raised. */
+/* Whether they surely have no byte in common, as far as can be seen without NumPy. */
 static int
-are_independent(const Table *table, const Extent *a, const Extent *b)
+are_apart(const Extent *a, const Extent *b)
 {
     if (a->end <= b->low || b->end <= a->low) {
         return 1;
@@ -312,9 +311,14 @@ are_independent(const Table *table, const Extent *a, const Extent *b)
         b = a;
         a = first;
     }
-    if (interleave(a, b) || lie_side_by_side(a, b)) {
-        return 1;
-    }
+    return interleave(a, b) || lie_side_by_side(a, b);
+}
+
+/* 1 where they have no byte in common, 0 where they have or that is too hard to tell, -1 where
+ * an exception was raised. */
+static int
+ask_whether_independent(const Table *table, const Extent *a, const Extent *b)
+{
     PyObject *answer = PyObject_CallFunctionObjArgs(
         table->independent, (PyObject *)a->array, (PyObject *)b->array, NULL);
     if (answer == NULL) {
@@ -325,23 +329,38 @@ are_independent(const Table *table, const Extent *a, const Extent *b)
     return is_independent;
 }
 
+/* No written array has a byte in common with another one: 1, 0 or -1 as above. */
 static int
-share_nothing(const Table *table, const Extent *extents, int count)
+share_nothing(const Table *table, const Extent *extents, int count, int *has_asked)
 {
+    unsigned char hard[MOST_PAIRS][2];
+    int n_hard = 0;
     for (int one = 0; one < count; one++) {
         if (!extents[one].written) {
             continue;
         }
         for (int other = 0; other < count; other++) {
             if (other == one || (other < one && extents[other].written)) {
-                continue; /* itself, or a pair that was asked about already */
+                continue; /* itself, or a pair that was looked at already */
             }
-            int answer = are_independent(table, &extents[one], &extents[other]);
-            if (answer != 1) {
-                return answer;
+            if (are_apart(&extents[one], &extents[other])) {
+                continue;
             }
+            if (extents[one].array == extents[other].array) {
+                return 0;
+            }
+            hard[n_hard][0] = (unsigned char)one;
+            hard[n_hard++][1] = (unsigned char)other;
         }
     }
+    /* Last, because other threads run while Python is asked: they may change an array's strides. */
+    for (int k = 0; k < n_hard; k++) {
+        int answer = ask_whether_independent(table, &extents[hard[k][0]], &extents[hard[k][1]]);
+        if (answer != 1) {
+            return answer;
+        }
+    }
+    *has_asked = n_hard > 0;
     return 1;
 }
 
@@ -475,11 +494,10 @@ holds(const Rule *rule, PyObject *const *values)
 
 /* ---- a call ------------------------------------------------------------------------------- */
 
-/* 1 where all pass, 0 where not, -1 where an exception was raised. */
+/* How many arrays there are where each value by itself and the rules pass, else -1. */
 static int
-passes_variant(const Table *table, const Expected *expected, PyObject *const *values)
+fits_variant(const Table *table, const Expected *expected, PyObject *const *values, Extent *extents)
 {
-    Extent extents[MOST_PARAMETERS];
     int n_arrays = 0;
     for (int k = 0; k < table->n_parameters; k++) {
         const Expected *one = &expected[k];
@@ -488,19 +506,45 @@ passes_variant(const Table *table, const Expected *expected, PyObject *const *va
         }
         if (one->kind != ARRAY) {
             if (!passes_scalar(one, values[k])) {
-                return 0;
+                return -1;
             }
         }
         else if (!passes_array(one, values[k], table->c_indices, &extents[n_arrays++])) {
-            return 0;
+            return -1;
         }
     }
     for (int k = 0; k < table->n_rules; k++) {
         if (!holds(&table->rules[k], values)) {
-            return 0;
+            return -1;
         }
     }
-    return table->any_written ? share_nothing(table, extents, n_arrays) : 1;
+    return n_arrays;
+}
+
+/* 1 where all pass, 0 where not, -1 where an exception was raised. */
+static int
+passes_variant(const Table *table, const Expected *expected, PyObject *const *values)
+{
+    Extent extents[MOST_PARAMETERS];
+    int n_arrays = fits_variant(table, expected, values, extents);
+    if (n_arrays < 0) {
+        return 0;
+    }
+    int has_asked = 0;
+    int answer = table->any_written ? share_nothing(table, extents, n_arrays, &has_asked) : 1;
+    if (answer == 1 && has_asked) {
+        /* Another thread ran meanwhile; from here to the compiled function none does. */
+        Extent again[MOST_PARAMETERS];
+        if (fits_variant(table, expected, values, again) != n_arrays) {
+            return 0;
+        }
+        for (int k = 0; k < n_arrays; k++) {
+            if (again[k].low != extents[k].low || again[k].end != extents[k].end) {
+                return 0;
+            }
+        }
+    }
+    return answer;
 }
 
 static int
@@ -547,7 +591,8 @@ bind(const Table *table, PyObject *args, PyObject *kwargs, PyObject **values)
         PyObject *name, *value;
         Py_ssize_t position = 0;
         while (PyDict_Next(kwargs, &position, &name, &value)) {
-            int k = index_of_name(table, name);
+            /* `f(**{1: 2})` comes here, too. */
+            int k = PyUnicode_Check(name) ? index_of_name(table, name) : -1;
             if (k < 0 || values[k] != NULL) {
                 return 0;
             }
@@ -962,6 +1007,7 @@ guard_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     if (table != NULL) {
         Py_VISIT(table->function);
+        Py_VISIT(table->choices);
         Py_VISIT(table->independent);
         for (int k = 0; k < table->n_parameters; k++) {
             Py_VISIT(table->defaults[k]);

@@ -9,11 +9,9 @@ alike.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from kit.guard_source import guard_scope, guard_source
 from kit.guard_table import guard_table
 from kit.native import find_native
 from kit.signature import Signature
@@ -134,6 +132,11 @@ def _compile(
     otherwise: str,
     scope: Mapping[str, object],
 ) -> Callable[..., Any] | None:
+    # Where the compiled guard serves nobody needs these.
+    import linecache
+
+    from kit.guard_source import guard_scope, guard_source
+
     source = guard_source(signature, language, then, otherwise)
     if source is None:
         return None

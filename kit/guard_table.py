@@ -33,6 +33,8 @@ def has_fast_path(signature: Signature) -> bool:
     >>> has_fast_path(Signature(name="f", parameters=(), variants=((),)))
     True
     """
+    if signature.keeps:  # what is kept must be held after the call
+        return False
     return 0 < len(signature.variants) <= _MOST_VARIANTS and not any(
         one.container is not None for variant in signature.variants for one in variant
     )

@@ -90,7 +90,8 @@ class PyccelKernel(_Guard):
     and objects of classes are passed on as they are, and Pyccel checks them. Kernels can be
     called from several threads; the compiled function holds the GIL. Arrays that an object holds
     are not looked for: one that shares elements with a written argument is read while it is
-    written.
+    written. An array that the kernel leaves in an object is passed as it is or refused, and lives
+    as long as the object. Memory of large copies is kept for the next call: `kit.release_buffers`.
     """
 
     def __init__(
@@ -227,8 +228,20 @@ class PyccelKernel(_Guard):
         if self._buffers is None:  # of two threads that find it so, one has a pool for one call
             self._buffers = BufferPool()
         prepared = prepare_arguments(values, plan.arguments, self._buffers)
-        result = self._run_host(prepared)
+        run = self._run_and_hold if self._signature.keeps else self._run_host
+        result = run(prepared)
         write_back_outputs(values, prepared, plan.arguments)
+        return result
+
+    def _run_and_hold(self, prepared: Sequence[object]) -> Any:
+        """Run a kernel that leaves arguments in objects, which then hold no reference to them."""
+        __tracebackhide__ = True
+        from kit.keepers import hold_arguments, hold_result
+
+        parameters = self._signature.parameters
+        hold_arguments(parameters, prepared)
+        result = self._run_host(prepared)
+        hold_result(parameters, prepared, result)
         return result
 
     def _run_host(self, prepared: Sequence[object]) -> Any:

@@ -15,6 +15,7 @@ from kit.boundary.argument_plan import (
     refuse,
     refuse_copy,
     refuse_empty,
+    refuse_kept,
     refuse_shared,
     snapshot,
 )
@@ -188,6 +189,10 @@ def _plan_variant(
     if all(one.action != "REFUSE" for one in plans):
         plans = _plan_sharing(plans, values, call)
         plans = _plan_extents(plans, signature, values, call)
+    plans = [
+        refuse_kept(one, value, call) if one.action == "COPY" and one.parameter.kept_by else one
+        for one, value in zip(plans, values, strict=True)
+    ]
     if policy == "strict":
         plans = [
             refuse_copy(one, value, call) if one.action == "COPY" else one

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from kit.source.parameters import (
+    IN_MODULE,
+    IN_RESULT,
     NO_DEFAULT,
     ArgumentType,
     Parameter,
@@ -12,6 +14,8 @@ from kit.source.parameters import (
 from kit.source.signature_reader import MAX_VARIANTS, parse_signature
 
 __all__ = [
+    "IN_MODULE",
+    "IN_RESULT",
     "MAX_VARIANTS",
     "NO_DEFAULT",
     "ArgumentType",

@@ -13,7 +13,7 @@ from kit.boundary.scalars import judge_scalar
 from kit.boundary.sharing import Sharing
 from kit.boundary.verdict import PASS, ErrorKind, Refusal, Verdict
 from kit.layout import LayoutFacts
-from kit.signature import ArgumentType, Parameter
+from kit.signature import IN_MODULE, IN_RESULT, ArgumentType, Parameter
 from kit.terms import Action, Language
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "refuse",
     "refuse_copy",
     "refuse_empty",
+    "refuse_kept",
     "refuse_shared",
     "snapshot",
 ]
@@ -222,6 +223,24 @@ def refuse_copy(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPl
         plan,
         found=f"{plan.shows}: {plan.reason}",
         need=f"{plan.type.text} without a copy, because policy is 'strict'",
+        fix=fix,
+    )
+
+
+def refuse_kept(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPlan:
+    """The plan of an array that the kernel keeps, and of which it could only get a copy."""
+    name, keeper = plan.parameter.name, plan.parameter.kept_by[0]
+    where = {IN_RESULT: "the returned object", IN_MODULE: "an object"}.get(keeper, keeper)
+    if plan.shares_with is not None:
+        fix = _copy_text(plan, call)
+    else:
+        fix = array_fix(name, value, plan.type, written=False, call=call)
+    first, *others = fix.splitlines()
+    fix = "\n".join([f"{first}  # {where} then points at this array", *others])
+    return _refused(
+        plan,
+        found=f"{plan.shows}: {plan.reason}",
+        need=f"{plan.type.text} without a copy, because {where} keeps {name} after the call",
         fix=fix,
     )
 

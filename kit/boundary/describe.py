@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kit.show.kernel_text import kernel_text, stub_text
 from kit.signature import NO_DEFAULT, ArgumentType, Signature, definition_pieces
 
 __all__ = ["describe_kernel", "describe_stub"]
+
+# Lines of a repr that tell what a kernel needs of extents.
+_SHOWN = 4
 
 
 def describe_kernel(signature: Signature, facts: Mapping[str, str]) -> str:
@@ -18,7 +21,20 @@ def describe_kernel(signature: Signature, facts: Mapping[str, str]) -> str:
         intent = "" if one.intent == "in" else f" [{one.intent}]"
         texts.append(f"{one.name}: {one.annotation}{default}{intent}")
     pieces = definition_pieces(signature.parameters, texts)
+    needs = dict.fromkeys(f"{one.condition} (line {one.line})" for one in signature.rules)
+    facts = {
+        **facts,
+        "needs": _some(list(needs), "signature.rules"),
+        "unseen": _some(signature.unseen, "signature.unseen"),
+    }
     return kernel_text(signature.name, pieces, signature.returns, facts)
+
+
+def _some(texts: Sequence[str], where: str) -> str:
+    """The first of some texts, each in a line, and where the others are."""
+    more = len(texts) - _SHOWN
+    rest = [f"... and {more} more in .{where}"] if more > 0 else []
+    return "\n".join([*texts[:_SHOWN], *rest])
 
 
 def describe_stub(signature: Signature, doc: str | None) -> str:

@@ -17,7 +17,7 @@ _STUB_HEAD: Final = (
 def kernel_text(
     name: str, parameters: Sequence[str], returns: str | None, facts: Mapping[str, str]
 ) -> str:
-    """The repr of a kernel: its definition, then one line for each fact that is not empty.
+    """The repr of a kernel: its definition, then each fact that is not empty, in a line or more.
 
     Examples
     --------
@@ -29,7 +29,10 @@ def kernel_text(
     lines = [f"PyccelKernel {name}({', '.join(parameters)}){arrow}"]
     shown = {key: value for key, value in facts.items() if value}
     width = max((len(key) for key in shown), default=0)
-    lines += [f"  {key.ljust(width)}  {value}" for key, value in shown.items()]
+    below = "\n" + " " * (width + 4)
+    lines += [
+        f"  {key.ljust(width)}  {value.replace(chr(10), below)}" for key, value in shown.items()
+    ]
     return clean_text("<" + "\n".join(lines) + ">")
 
 

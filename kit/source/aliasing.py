@@ -14,7 +14,16 @@ from kit.source.library_calls import (
     method_effect,
     stranger_effect,
 )
-from kit.source.storage import NOTHING, CallFact, Facts, How, Origins, StoreFact, drop_axes
+from kit.source.storage import (
+    NOTHING,
+    CallFact,
+    Facts,
+    HoldFact,
+    How,
+    Origins,
+    StoreFact,
+    drop_axes,
+)
 from kit.source.vocabulary import BUILTINS
 
 __all__ = ["lower_function"]
@@ -214,8 +223,11 @@ class _Lowering:
             self.value(target.slice)
             self._store(self.value(target.value), "assigned", target)
         elif isinstance(target, ast.Attribute):
-            self._store(self.value(target.value), "assigned", target)
+            container = self.value(target.value)
+            self._store(container, "assigned", target)
             self._store(origins, "kept", target)
+            if origins:
+                self.facts.holds.append(HoldFact(container=container, value=origins))
 
     def _store(self, origins: Origins, how: How, node: ast.expr | ast.stmt) -> None:
         if origins:
@@ -325,7 +337,10 @@ class _Lowering:
             return self._apply(node, library_effect(origin, positional, keywords))
         if isinstance(function, ast.Attribute):
             receiver = self.value(function.value)
-            return self._apply(node, method_effect(function.attr, receiver, positional, keywords))
+            effect = method_effect(function.attr, receiver, positional, keywords)
+            use = self._call_fact(node, f".{function.attr}", [receiver, *positional], keywords)
+            self.facts.uses.append(use)
+            return (*self._apply(node, effect), (use.result, 0))
         self.value(function)
         return self._apply(node, stranger_effect(positional, keywords))
 
@@ -355,7 +370,12 @@ class _Lowering:
             if name == "map" and node.args:
                 return self._call_map(node, positional)
             return builtin_shares(name, positional)
-        return self._apply(node, stranger_effect(positional, keywords))
+        # A class of the cell, whose object is then the first argument, or an unknown function.
+        made = ((self._next_result(), 0),)
+        use = self._call_fact(node, name, [made, *positional], keywords)
+        self.facts.uses.append(use)
+        self._apply(node, stranger_effect(positional, keywords))
+        return made
 
     def _call_map(self, node: ast.Call, positional: list[Origins]) -> Origins:
         """`map(f, x)` calls `f` with the elements of `x`."""
@@ -383,21 +403,32 @@ class _Lowering:
         positional: list[Origins],
         keywords: dict[str, Origins],
     ) -> Origins:
+        call = self._call_fact(node, name, positional, keywords)
+        self.facts.calls.append(call)
+        return ((call.result, 0),)
+
+    def _call_fact(
+        self,
+        node: ast.Call,
+        name: str,
+        positional: list[Origins],
+        keywords: dict[str, Origins],
+    ) -> CallFact:
+        result = self._next_result()
         self._count += 1
-        result = f"call{self._count}."
         starred = any(isinstance(one, ast.Starred) for one in node.args)
         every = tuple(origin for one in positional for origin in one)
-        self.facts.calls.append(
-            CallFact(
-                callee=name,
-                positional=() if starred else tuple(positional),
-                keywords={key: one for key, one in keywords.items() if key != "**"},
-                spread=(every if starred else ()) + keywords.get("**", ()),
-                result=result,
-                node=node,
-            )
+        return CallFact(
+            callee=name,
+            positional=() if starred else tuple(positional),
+            keywords={key: one for key, one in keywords.items() if key != "**"},
+            spread=(every if starred else ()) + keywords.get("**", ()),
+            result=result,
+            node=node,
         )
-        return ((result, 0),)
+
+    def _next_result(self) -> str:
+        return f"call{self._count + 1}."
 
     def _apply(self, node: ast.Call, effect: Effect) -> Origins:
         self._store(effect.writes, "passed", node)

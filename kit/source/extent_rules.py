@@ -93,12 +93,10 @@ def comparison(one: Linear[Quantity], sign: str) -> str:
     --------
     >>> n, m = (Linear.of(Quantity(name)) for name in "nm")
     >>> comparison(n - m + 1, ">="), comparison(-n + 3, ">="), comparison(n - 3, "==")
-    ('n + 1 >= m', 'n <= 3', 'n == 3')
+    ('n >= m - 1', 'n <= 3', 'n == 3')
     """
     plus = Linear(tuple(pair for pair in one.terms if pair[1] > 0))
     minus = plus - one
     if not plus.terms:
         return f"{minus + one.number} {sign.replace('>', '<')} {one.number}"
-    if minus.terms and minus.number < 0:
-        plus, minus = plus - minus.number, minus - minus.number
     return f"{plus} {sign} {minus}"

@@ -11,33 +11,24 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Final
 
+from kit.source.linear import Linear
+
 __all__ = ["are_elsewhere", "are_same", "by_axis", "indices_of"]
 
-_Terms = tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Linear:
-    """Multiples of what is not known, and a number."""
-
-    terms: _Terms
-    number: int
-
-    @property
-    def from_end(self) -> bool:
-        return not self.terms and self.number < 0
+_Sum = Linear[str]
+"""Multiples of what is not known, each by its text, and a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
     """Every `step`-th place from `start` on, before `end`; None where that is the array's own."""
 
-    start: _Linear
-    end: _Linear | None
+    start: _Sum
+    end: _Sum | None
     step: int
 
 
-_ZERO: Final = _Linear((), 0)
+_ZERO: Final[_Sum] = Linear()
 _ALL: Final = ast.Slice()
 
 
@@ -92,7 +83,7 @@ def _span(index: ast.expr) -> _Span | None:
     """The places of an index; None where they are not known."""
     if not isinstance(index, ast.Slice):
         start = _linear(index)
-        return _Span(start, _moved(start, 1), 0)
+        return _Span(start, start + 1, 0)
     step = 1 if index.step is None else _number(index.step)
     if step is None or step < 1:
         return None
@@ -107,51 +98,39 @@ def _is_before(one: _Span, other: _Span) -> bool:
     """Whether one ends where the other begins, or earlier."""
     if one.end is None:
         return False
-    if not one.end.terms and (one.end.number < 1) != other.start.from_end:
+    if not one.end.terms and (one.end.number < 1) != _is_from_end(other.start):
         return False
-    gap = _subtracted(other.start, one.end)
+    gap = other.start - one.end
     return not gap.terms and gap.number >= 0
 
 
-def _difference(one: _Linear, other: _Linear) -> _Linear | None:
+def _is_from_end(one: _Sum) -> bool:
+    return not one.terms and one.number < 0
+
+
+def _difference(one: _Sum, other: _Sum) -> _Sum | None:
     """How far one is from the other; None where they may count from different ends."""
-    return None if one.from_end != other.from_end else _subtracted(one, other)
+    return None if _is_from_end(one) != _is_from_end(other) else one - other
 
 
-def _subtracted(one: _Linear, other: _Linear) -> _Linear:
-    return _sum(one, other, -1)
-
-
-def _moved(one: _Linear, by: int) -> _Linear:
-    return _Linear(one.terms, one.number + by)
-
-
-def _sum(one: _Linear, other: _Linear, times: int) -> _Linear:
-    found = dict(one.terms)
-    for name, factor in other.terms:
-        found[name] = found.get(name, 0) + times * factor
-    terms = tuple(sorted((name, factor) for name, factor in found.items() if factor))
-    return _Linear(terms, one.number + times * other.number)
-
-
-def _linear(node: ast.expr) -> _Linear:
+def _linear(node: ast.expr) -> _Sum:
     """An index as a sum; what is neither a number nor a sum is a term of its own."""
     number = _number(node)
     if number is not None:
-        return _Linear((), number)
+        return Linear((), number)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _sum(_ZERO, _linear(node.operand), -1)
+        return -_linear(node.operand)
     if isinstance(node, ast.BinOp):
         if isinstance(node.op, ast.Add):
-            return _sum(_linear(node.left), _linear(node.right), 1)
+            return _linear(node.left) + _linear(node.right)
         if isinstance(node.op, ast.Sub):
-            return _sum(_linear(node.left), _linear(node.right), -1)
+            return _linear(node.left) - _linear(node.right)
         if isinstance(node.op, ast.Mult):
             for times, of in ((node.left, node.right), (node.right, node.left)):
                 factor = _number(times)
                 if factor is not None:
-                    return _sum(_ZERO, _linear(of), factor)
-    return _Linear(((ast.unparse(node), 1),), 0)
+                    return _linear(of) * factor
+    return Linear.of(ast.unparse(node))
 
 
 def _number(node: ast.expr) -> int | None:

@@ -5,22 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
-from kit.source.aliasing import lower_function
-from kit.source.storage import CallFact, Facts, How, Origins
+from kit.source.roots import (
+    USUAL_IMPORTS,
+    Body,
+    Shared,
+    join_roots,
+    pair_arguments,
+    resolve_roots,
+)
+from kit.source.storage import How
 
 __all__ = ["Write", "find_writes", "written_parameters"]
-
-# What `np` means where the caller does not say what is imported.
-_USUAL_IMPORTS: Final[Mapping[str, str]] = {
-    "np": "numpy",
-    "numpy": "numpy",
-    "math": "math",
-    "cmath": "cmath",
-}
-# Nobody nests tuples deeper; the bound only makes the search end.
-_DEEPEST: Final = -128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +38,9 @@ class Write:
 
 @dataclass(slots=True)
 class _Function:
-    """One function: its facts, and what is known so far of what it writes."""
+    """One function, and what is known so far of what it writes."""
 
-    parameters: list[str]
-    positional: int
-    ranks: Mapping[str, int | None]
-    facts: Facts
+    body: Body
     writes: dict[str, Write] = field(default_factory=dict[str, Write])
     returned: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -94,16 +87,17 @@ def find_writes(
     """For each function, the parameters that it may write and the first place that does."""
     names = frozenset(functions)
     given = ranks or {}
-    origins = _USUAL_IMPORTS if imports is None else imports
+    origins = USUAL_IMPORTS if imports is None else imports
     known = {
-        name: _prepare(node, names, given.get(name), origins) for name, node in functions.items()
+        name: _Function(Body.of(node, names, given.get(name), origins))
+        for name, node in functions.items()
     }
-    operators = [_prepare(one, names, None, origins) for one in _operators(classes or {})]
+    operators = [_Function(Body.of(one, names, None, origins)) for one in _operators(classes or {})]
     pending = [*operators, *known.values()]
     while pending:
         changed = [one for one in pending if _solve(one, known, operators)]
         # Only a function that uses others can learn something from the next round.
-        pending = [one for one in pending if one.facts.calls or operators] if changed else []
+        pending = [one for one in pending if one.body.facts.calls or operators] if changed else []
     return {name: one.writes for name, one in known.items()}
 
 
@@ -117,78 +111,38 @@ def _operators(classes: Mapping[str, ast.ClassDef]) -> list[ast.FunctionDef]:
     ]
 
 
-def _prepare(
-    node: ast.FunctionDef,
-    names: frozenset[str],
-    ranks: Mapping[str, int | None] | None,
-    imports: Mapping[str, str],
-) -> _Function:
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    every = [*arguments, *node.args.kwonlyargs]
-    every += [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
-    return _Function(
-        parameters=[one.arg for one in every],
-        positional=len(arguments),
-        ranks=ranks if ranks is not None else {one.arg: _rank(one.annotation) for one in every},
-        facts=lower_function(node, names, imports),
-    )
-
-
-def _rank(annotation: ast.expr | None) -> int | None:
-    """The axes that a plain annotation gives; None where it takes more to know."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value.strip(), mode="eval").body
-        except SyntaxError:
-            return None
-    if isinstance(annotation, ast.Call):  # (order=F)
-        annotation = annotation.func
-    if isinstance(annotation, ast.Subscript):
-        items = annotation.slice
-        parts = items.elts if isinstance(items, ast.Tuple) else [items]
-        if all(isinstance(one, ast.Slice) for one in parts):
-            return len(parts)
-        name = annotation.value
-        is_final = isinstance(name, ast.Name | ast.Attribute) and "Final" in ast.unparse(name)
-        return _rank(items) if is_final else None
-    if isinstance(annotation, ast.Name):
-        return 0 if annotation.id in {"int", "float", "bool", "complex", "str"} else None
-    if isinstance(annotation, ast.Attribute):
-        return 0  # np.float64
-    return None
-
-
 def _solve(
     function: _Function, known: Mapping[str, _Function], operators: Sequence[_Function]
 ) -> bool:
     """Follow the facts until nothing changes; whether anything new was found."""
-    shared = {name: {name: 0} for name in function.parameters}
-    facts = function.facts
+    body, facts = function.body, function.body.facts
+    shared: Shared = {name: {name: 0} for name in body.parameters}
     growing = True
     while growing:
         growing = False
         for target, origins in facts.binds:
-            growing |= _join(shared, target, origins, function.ranks)
+            growing |= join_roots(shared, target, origins, body.ranks)
         for call in facts.calls:
-            for parameter, origins in _passed(call, known[call.callee]):
-                dropped = known[call.callee].returned.get(parameter)
+            callee = known[call.callee]
+            for parameter, origins in pair_arguments(call, callee.body):
+                dropped = callee.returned.get(parameter)
                 if dropped is not None:
                     result = tuple((name, n + dropped) for name, n in origins)
-                    growing |= _join(shared, call.result, result, function.ranks)
+                    growing |= join_roots(shared, call.result, result, body.ranks)
     before = (len(function.writes), dict(function.returned))
     # The first parameter is the object, whose arrays count as written when it gets them.
-    writing = any(one.writes.keys() - one.parameters[:1] for one in operators)
+    writing = any(one.writes.keys() - one.body.parameters[:1] for one in operators)
     for store in [*facts.stores, *(facts.operands if writing else ())]:
-        for name in _resolve(shared, store.origins, function.ranks):
+        for name in resolve_roots(shared, store.origins, body.ranks):
             _note(function.writes, name, Write(how=store.how, node=store.node))
     for call in facts.calls:
-        writes = known[call.callee].writes
-        for parameter, origins in _passed(call, known[call.callee]):
+        callee = known[call.callee]
+        for parameter, origins in pair_arguments(call, callee.body):
             # What is only returned is written where the result is.
-            if parameter in writes and writes[parameter].how != "returned":
-                for name in _resolve(shared, origins, function.ranks):
+            if parameter in callee.writes and callee.writes[parameter].how != "returned":
+                for name in resolve_roots(shared, origins, body.ranks):
                     _note(function.writes, name, Write(how="passed", node=call.node))
-    function.returned.update(_resolve(shared, tuple(facts.returned), function.ranks))
+    function.returned.update(resolve_roots(shared, tuple(facts.returned), body.ranks))
     return (len(function.writes), function.returned) != before
 
 
@@ -196,46 +150,3 @@ def _note(writes: dict[str, Write], name: str, write: Write) -> None:
     """Keep the first write, but any before a mere return."""
     if name not in writes or (writes[name].how == "returned" and write.how != "returned"):
         writes[name] = write
-
-
-def _passed(call: CallFact, callee: _Function) -> list[tuple[str, Origins]]:
-    """The callee's parameters and what this call gives them."""
-    pairs = list(zip(callee.parameters[: callee.positional], call.positional, strict=False))
-    pairs += [(name, origins) for name, origins in call.keywords.items()]
-    if call.spread or len(call.positional) > callee.positional:
-        rest = call.spread + tuple(o for one in call.positional[callee.positional :] for o in one)
-        pairs += [(name, rest) for name in callee.parameters]
-    return pairs
-
-
-def _join(
-    shared: dict[str, dict[str, int]],
-    target: str,
-    origins: Origins,
-    ranks: Mapping[str, int | None],
-) -> bool:
-    """Let `target` share storage with `origins`; whether that is news."""
-    own = shared.setdefault(target, {})
-    news = False
-    for name, dropped in _resolve(shared, origins, ranks).items():
-        if name not in own or dropped < own[name]:
-            own[name] = dropped
-            news = True
-    return news
-
-
-def _resolve(
-    shared: Mapping[str, Mapping[str, int]],
-    origins: Origins,
-    ranks: Mapping[str, int | None],
-) -> dict[str, int]:
-    """The parameters behind some names, with the axes taken away; elements share nothing."""
-    found: dict[str, int] = {}
-    for name, dropped in origins:
-        for root, before in list(shared.get(name, {}).items()):
-            total = max(before + dropped, _DEEPEST)
-            rank = ranks.get(root)
-            if rank is not None and (rank == 0 or rank - total <= 0):
-                continue
-            found[root] = min(total, found.get(root, total))
-    return found

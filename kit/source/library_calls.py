@@ -13,6 +13,7 @@ __all__ = [
     "Effect",
     "attribute_shares",
     "builtin_shares",
+    "is_array_method",
     "library_effect",
     "method_effect",
     "stranger_effect",
@@ -30,6 +31,7 @@ _PURE_METHODS: Final = frozenset(
     {"sum", "min", "max", "copy", "mean", "std", "var", "prod", "any", "all", "dot", "argmin"}
     | {"argmax", "astype", "flatten", "tolist", "item", "cumsum", "round", "trace", "nonzero"}
 )
+_ARRAY_METHODS: Final = _PURE_METHODS | _SAME_RANK_VIEW | _VIEWS | {"fill", "sort", "put", "conj"}
 _PURE_NUMPY: Final = frozenset(
     {"mean", "std", "var", "dot", "inner", "outer", "maximum", "minimum", "clip", "power", "any"}
     | {"all", "argmin", "argmax", "cumsum", "round", "ceil", "log10", "log2", "log1p", "hypot"}
@@ -103,6 +105,11 @@ def method_effect(
     if name in _VIEWS:
         return Effect(shares=drop_axes(receiver, _UNKNOWN_RANK), writes=writes)
     return Effect(writes=writes + receiver)
+
+
+def is_array_method(name: str) -> bool:
+    """Whether `".sum"` and the like are methods of arrays, which keep nothing."""
+    return name[:1] == "." and name[1:] in _ARRAY_METHODS
 
 
 def stranger_effect(positional: Sequence[Origins], keywords: Mapping[str, Origins]) -> Effect:

@@ -13,7 +13,15 @@ from kit.terms import Intent, Order
 if TYPE_CHECKING:
     import inspect
 
-__all__ = ["NO_DEFAULT", "ArgumentType", "Parameter", "Signature", "definition_pieces"]
+__all__ = [
+    "IN_MODULE",
+    "IN_RESULT",
+    "NO_DEFAULT",
+    "ArgumentType",
+    "Parameter",
+    "Signature",
+    "definition_pieces",
+]
 
 
 class _NoDefault:
@@ -30,6 +38,14 @@ class _NoDefault:
 
 NO_DEFAULT: Final = _NoDefault()
 """Stands in `Parameter.default` where the parameter has none (None is a possible default)."""
+
+
+# Keywords of Python, which no parameter can be called.
+IN_RESULT: Final = "return"
+"""Stands in `Parameter.kept_by` for an object that the kernel returns."""
+
+IN_MODULE: Final = "global"
+"""Stands in `Parameter.kept_by` for an object whose end kit cannot see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +100,10 @@ class Parameter:
         The default's value, or `NO_DEFAULT`.
     keyword_only, positional_only : bool
         How a call may name it.
+    kept_by : tuple of str
+        Where the kernel may leave it, to be used after the call: in the objects passed for these
+        parameters, in one that is returned (`IN_RESULT`), in one that may live for ever
+        (`IN_MODULE`, which comes last).
     annotation : str
         As written in the cell.
     line, column : int
@@ -97,6 +117,7 @@ class Parameter:
     default: object = NO_DEFAULT
     keyword_only: bool = False
     positional_only: bool = False
+    kept_by: tuple[str, ...] = ()
     annotation: str
     line: int
     column: int
@@ -143,6 +164,11 @@ class Signature:
     def outputs(self) -> tuple[str, ...]:
         """Names of the parameters that the kernel writes."""
         return tuple(one.name for one in self.parameters if one.intent != "in")
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the kernel may leave an argument in an object."""
+        return any(one.kept_by for one in self.parameters)
 
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, ...]:
         """Values in parameter order, defaults filled in.

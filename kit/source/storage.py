@@ -11,6 +11,7 @@ __all__ = [
     "NOTHING",
     "CallFact",
     "Facts",
+    "HoldFact",
     "How",
     "Origin",
     "Origins",
@@ -43,7 +44,7 @@ class StoreFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFact:
-    """A function of the cell is called; `result` names what it returns."""
+    """A function is called; `result` names what it returns."""
 
     callee: str
     positional: tuple[Origins, ...]
@@ -53,18 +54,29 @@ class CallFact:
     node: ast.Call
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldFact:
+    """An object gets an attribute: it then points at the storage of the value."""
+
+    container: Origins
+    value: Origins
+
+
 @dataclass(slots=True)
 class Facts:
     """What one body does, in no order: every statement may run before every other.
 
     `operands` are what operators are given: written only where a class of the cell has an operator
-    that writes.
+    that writes. `uses` are the calls of anything but a function of the cell: `"Box"` may be a
+    class, `".keep"` a method of any class; the first argument is then the object.
     """
 
     binds: list[tuple[str, Origins]] = field(default_factory=list[tuple[str, Origins]])
     stores: list[StoreFact] = field(default_factory=list[StoreFact])
     calls: list[CallFact] = field(default_factory=list[CallFact])
     operands: list[StoreFact] = field(default_factory=list[StoreFact])
+    holds: list[HoldFact] = field(default_factory=list[HoldFact])
+    uses: list[CallFact] = field(default_factory=list[CallFact])
     returned: list[Origin] = field(default_factory=list[Origin])
 
 

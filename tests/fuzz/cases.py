@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
+from kit.terms import Policy
 from tests.fuzz import strangers
-from tests.fuzz.arrays import Shape, make_array, make_shape
+from tests.fuzz.addresses import is_writeable
+from tests.fuzz.aliases import SharedMemory
+from tests.fuzz.arrays import make_array, make_shape
 from tests.fuzz.kernels import REQUIRED, Kind, Slot, Subject
-from tests.fuzz.memory import Array, Workshop
-from tests.fuzz.owed import is_writeable
+from tests.fuzz.layouts import Shape
+from tests.fuzz.memory import Workshop
 from tests.fuzz.scalars import make_fitting, make_scalar
+from tests.fuzz.subjects import case_weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +34,10 @@ class Case:
         One per slot, defaults included.
     args, kwargs : list, dict
         How they are passed.
-    wrapped, strict : bool
-        Whether the kernel goes without its Python text, and whether its policy is "strict".
+    wrapped, overwrites : bool
+        Whether the kernel goes without its Python text, and declares its outputs as overwritten.
+    policy : {"copy", "warn", "strict"}
+        Of the kernel.
     shop : Workshop
         Holds the memory.
     """
@@ -41,7 +47,8 @@ class Case:
     args: list[Any]
     kwargs: dict[str, Any]
     wrapped: bool
-    strict: bool
+    overwrites: bool
+    policy: Policy
     shop: Workshop
 
     @property
@@ -67,10 +74,10 @@ def _describe(value: Any) -> str:
     return f"{kind}{read_only}{value.dtype.str}{value.shape} by {value.strides}"
 
 
-def build(subjects: Sequence[Subject], seed: int, number: int, folder: Path) -> Case:
+def build(subjects: tuple[Subject, ...], seed: int, number: int, folder: Path) -> Case:
     """Case `number` of `seed`; the same elements each time, in memory of its own."""
     shop = Workshop(seed, number, folder)
-    subject = shop.pick(subjects, [one.weight for one in subjects])
+    subject = shop.pick(subjects, _weights(subjects))
     values = _values(shop, subject)
     # Without its source, a kernel of several keyword-only types is not told apart (KitError).
     can_be_wrapped = not any(slot.keyword_only for slot in subject.slots)
@@ -81,19 +88,28 @@ def build(subjects: Sequence[Subject], seed: int, number: int, folder: Path) -> 
         args=args,
         kwargs=kwargs,
         wrapped=shop.chance(0.08) and can_be_wrapped,
-        strict=shop.chance(0.08),
+        overwrites=subject.overwrites and shop.chance(0.2),
+        policy=shop.pick(["copy", "warn", "strict"], [0.84, 0.08, 0.08]),
         shop=shop,
     )
 
 
+@cache
+def _weights(subjects: tuple[Subject, ...]) -> list[float]:
+    return case_weights(subjects)
+
+
 def _values(shop: Workshop, subject: Subject) -> list[Any]:
     shape = None if subject.shapes == "free" else make_shape(shop, _rank(subject))
-    hostile = 0.12 if len(subject.slots) < 3 else 0.04
+    hostile = 0.09 if len(subject.slots) < 3 else 0.03
     kinds = _variant(shop, subject)
+    is_uneven = shape is not None and shop.chance(0.12)
+    if is_uneven:
+        shop.kinds.append("unequal extents")
     shared = None
     if shape is not None and shop.chance(0.5):
         shop.kinds.append("aliases")
-        shared = _Shared(shop, shape, kinds)
+        shared = SharedMemory(shop, shape, kinds)
     values: list[Any] = []
     for slot, kind in zip(subject.slots, kinds, strict=True):
         if slot.default is not REQUIRED and shop.chance(0.4):
@@ -102,6 +118,8 @@ def _values(shop: Workshop, subject: Subject) -> list[Any]:
             values.append(_scalar(shop, subject, kind))
         else:
             wanted = _shape_of(shop, subject, kind, shape)
+            if is_uneven and shop.chance(0.5):
+                wanted = _changed_extent(shop, wanted)
             values.append(_array(shop, kind, wanted, shared, hostile))
     return values
 
@@ -121,17 +139,25 @@ def _shape_of(shop: Workshop, subject: Subject, kind: Kind, shape: Shape | None)
     return shape[-kind.rank :] if subject.shapes == "rows" else shape
 
 
+def _changed_extent(shop: Workshop, shape: Shape) -> Shape:
+    axis = shop.integer(0, len(shape) - 1)
+    extent = max(0, shape[axis] + shop.pick([-2, -1, 1, 2]))
+    return (*shape[:axis], extent, *shape[axis + 1 :])
+
+
 def _scalar(shop: Workshop, subject: Subject, kind: Kind) -> Any:
     shop.kinds.append("scalars")
     # Only an echo says what an extreme number should become.
     if subject.name.startswith("echo") or shop.chance(0.06):
-        value = make_scalar(shop)
+        value = make_scalar(shop, kind.dtype)
         if subject.name.startswith("echo") or not isinstance(value, (int, float, np.number)):
             return value
     return make_fitting(shop, kind.dtype)
 
 
-def _array(shop: Workshop, kind: Kind, shape: Shape, shared: _Shared | None, hostile: float) -> Any:
+def _array(
+    shop: Workshop, kind: Kind, shape: Shape, shared: SharedMemory | None, hostile: float
+) -> Any:
     if shop.chance(hostile):
         wrong = shop.pick(["dtype", "rank", "no array"])
         shop.kinds.append({"dtype": "other elements", "rank": "another rank"}.get(wrong, wrong))
@@ -145,77 +171,13 @@ def _array(shop: Workshop, kind: Kind, shape: Shape, shared: _Shared | None, hos
         value = shared.view(kind, shape)
     if value is None:
         value = make_array(shop, shape, kind.dtype, kind.order)
-    if shop.chance(hostile * 0.8):
+    if shop.chance(hostile):
         value = strangers.with_class(shop, value)
-    if shop.chance(0.08):
+    if shop.chance(0.07):
         value = strangers.make_read_only(shop, value)
     if shared is not None:
         shared.made.append(value)
     return value
-
-
-class _Shared:
-    """Memory that several arguments of one call look at."""
-
-    def __init__(self, shop: Workshop, shape: Shape, kinds: Sequence[Kind]) -> None:
-        self._shop = shop
-        self.made: list[Array] = []
-        dtypes = {kind.dtype for kind in kinds if kind.rank}
-        self._dtype = shop.pick(sorted(dtypes))
-        order: Any = shop.pick("CF")
-        self._extents = [2 * n + shop.integer(1, 3) for n in shape]
-        self._whole = shop.plain(self._extents, self._dtype, order)
-
-    def view(self, kind: Kind, shape: Shape) -> Array | None:
-        """One more view of it, or None where the memory does not fit."""
-        shop = self._shop
-        same = [one for one in self.made if one.shape == shape and one.dtype == kind.dtype]
-        if same and shop.chance(0.3):
-            found = shop.pick(same)
-            return found if shop.chance(0.5) else found[...]
-        if kind.dtype != self._dtype:
-            return self._other_dtype(kind, shape)
-        if shop.chance(0.2):
-            return self._strided(shape)
-        if same and len(set(shape)) == 1 and shop.chance(0.3):
-            return shop.pick(same).transpose()
-        whole = self._whole[(0,) * (self._whole.ndim - len(shape))]
-        view = whole[tuple(self._piece(n, whole.shape[axis]) for axis, n in enumerate(shape))]
-        return view if view.shape == shape else None
-
-    def _piece(self, extent: int, whole: int) -> slice:
-        """Shifted, interleaved, side by side, reversed."""
-        step = self._shop.pick([1, 1, 1, 2, 2])
-        first = self._shop.integer(0, max(0, whole - extent * step))
-        piece = slice(first, first + extent * step, step)
-        if extent and self._shop.chance(0.25):
-            last = first + (extent - 1) * step
-            piece = slice(last, first - 1 if first else None, -step)
-        return piece
-
-    def _strided(self, shape: Shape) -> Array | None:
-        """Any steps of whole elements that stay within."""
-        item, flat = self._whole.itemsize, self._whole.reshape(-1, order="A")
-        steps = [self._shop.pick([0, 1, 1, 2, 3, self._extents[-1]]) for _ in shape]
-        reach = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
-        if 0 in shape or reach >= flat.size:
-            return None
-        start = self._shop.integer(0, flat.size - 1 - reach)
-        return as_strided(flat[start:], shape, [step * item for step in steps])
-
-    def _other_dtype(self, kind: Kind, shape: Shape) -> Array | None:
-        """The same bytes as other elements; not as bool, which has two values only."""
-        if "bool" in (kind.dtype, self._dtype) or len(shape) != 1:
-            return None
-        memory = self._whole.reshape(-1, order="A").view(np.uint8)
-        item = np.dtype(kind.dtype).itemsize
-        count = memory.size // item
-        if count < shape[0]:
-            return None
-        first = self._shop.integer(0, count - shape[0]) * item
-        if first and self._shop.chance(0.2):
-            first -= 1
-        return memory[first : first + shape[0] * item].view(kind.dtype)
 
 
 def _pass(

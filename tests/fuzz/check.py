@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +13,19 @@ from kit import ArgumentRefused, PyccelKernel, pyccel_kernel
 from kit.guard import NOT_FAST
 from kit.terms import Language
 from tests.fuzz.cases import Case, build
-from tests.fuzz.kernels import Family, Kind, Subject, cell_source, subjects
-from tests.fuzz.memory import Array
-from tests.fuzz.owed import Owed, equal, is_writeable, owe_call, snapshot
+from tests.fuzz.check_refusal import check_fix, check_refusal
+from tests.fuzz.comparison import (
+    Expected,
+    changed_read_only,
+    compare,
+    copy_warnings,
+    fail,
+    quiet_warnings,
+)
+from tests.fuzz.kernels import Family, Subject
+from tests.fuzz.oracle import snapshot
+from tests.fuzz.owed import owe_call, owe_extents
+from tests.fuzz.subjects import cell_source, subjects
 
 FLAGS = "-O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=off"
 """kit's own, but a product and a sum are rounded one by one, as Python does."""
@@ -32,24 +39,6 @@ _call = _scope["call"]
 def _slowly(kernel: PyccelKernel, *args: Any, **kwargs: Any) -> Any:
     """The call as it is without a guard."""
     return kernel._call_slowly(args, kwargs, "host")
-
-
-class Failure(Exception):
-    """What went wrong: the first argument is its column in the table."""
-
-
-def fail(kind: str, why: str) -> NoReturn:
-    raise Failure(kind, why)
-
-
-@dataclass
-class Expected:
-    """What the oracle says: the result, and every byte of memory after the call."""
-
-    owed: Owed
-    result: Any
-    memory: list[Array]
-    values: list[Any]
 
 
 class Fuzzer:
@@ -75,21 +64,23 @@ class Fuzzer:
         self.kernels = pyccel_kernel(source, language=language, flags=FLAGS, policy="copy")
         self.python: dict[str, Callable[..., Any]] = {}
         exec(compile(source, "<fuzz>", "exec"), self.python)
-        self._variants: dict[tuple[str, bool, bool], PyccelKernel] = {}
+        self._variants: dict[tuple[object, ...], PyccelKernel] = {}
 
     def build(self, number: int) -> Case:
         return build(self.subjects, self.seed, number, self.folder)
 
     def kernel(self, case: Case) -> PyccelKernel:
-        """The kernel of a case; some without their Python text, some with the policy "strict"."""
-        key = (case.subject.name, case.wrapped, case.strict)
-        if key not in self._variants:
+        """The kernel of a case: with its policy, and some without their Python text."""
+        key = (case.subject.name, case.wrapped, case.overwrites, case.policy)
+        # One that warns does so once: a new one for each call.
+        if key not in self._variants or case.policy == "warn":
             made = self.kernels[case.subject.name]
-            if case.wrapped or case.strict:
+            if case.wrapped or case.overwrites or case.policy != "copy":
                 made = PyccelKernel(
                     made.compiled,
                     signature=made.signature,
-                    policy="strict" if case.strict else "copy",
+                    policy=case.policy,
+                    overwrites=("y",) if case.overwrites else (),
                     build=None if case.wrapped else made.provenance,
                 )
             self._variants[key] = made
@@ -103,15 +94,22 @@ class Fuzzer:
         owed = owe_call(
             case.subject, case.values, uncompiled=not case.wrapped, language=self.language
         )
-        result = None
+        result: Any = None
+        plain: list[Any] = []
         if owed.works:
             plain = [
                 snapshot(value, kind) for value, kind in zip(case.values, owed.variant, strict=True)
             ]
-            result = self._run_python(case.subject, plain)
+            try:
+                result = self._run_python(case.subject, plain)
+            except IndexError:
+                owed = owe_extents(case.subject, case.values, owed)
+        elif "unequal extents" in case.kinds:
+            owed = owe_extents(case.subject, case.values, owed)
+        if owed.works:
             for slot, value, one in zip(case.subject.slots, case.values, plain, strict=True):
                 if slot.written and value is not None:
-                    with _quiet_broadcasts():
+                    with quiet_warnings():
                         np.copyto(value.view(np.ndarray), one)
         return Expected(owed=owed, result=result, memory=case.shop.memory, values=case.values)
 
@@ -153,11 +151,13 @@ class Fuzzer:
         passed_fast = kernel._fast(*case.args, **case.kwargs) is not NOT_FAST
         if passed_fast and {"COPY", "REFUSE"} & set(actions):  # defaults it has converted already
             fail("disagreement", f"the guard passes what the plan does not: {plan}")
-        if not expected.owed.reasons and case.strict and plan.refused is not None:
+        if case.policy == "strict" and expected.owed.works:
             relaxed = self.kernels[kernel.__name__].plan(*case.args, **case.kwargs)
-            if all(one.action != "COPY" for one in relaxed.arguments):
-                fail("undue refusal", f"strict, and nothing to copy: {plan}")
-            return "refused", case.kinds
+            copies = "COPY" in [one.action for one in relaxed.arguments]
+            if copies != (plan.refused is not None):
+                fail("undue refusal", f"strict, and a copy: {copies}\n{plan}")
+            if copies:
+                return "refused", case.kinds
         for name in expected.owed.passes:
             if plan[name].action != "PASS":
                 fail("undue copy", f"{name}: {plan[name].action} {plan[name].reason}")
@@ -171,25 +171,36 @@ class Fuzzer:
         case = self.build(number)
         kernel = self.kernel(case)
         try:
-            result = self._call(kernel, case, way)
+            with copy_warnings() as copied:
+                result = self._call(kernel, case, way)
         except ArgumentRefused as error:
-            self._check_refusal(case, expected, error, way)
+            check_refusal(case, self.build(number), expected.owed, error, way)
             if way == "call":
-                self._check_fix(number, error, expected.owed)
+                again = self.build(number)
+                check_fix(again, self.kernel(again), expected.owed, error)
             return "refused"
         except Exception as error:
             fail("another error", f"{way}: {type(error).__name__}: {error}")
+        self._check_warnings(case, kernel, copied, way)
         if not expected.owed.works:
             kind = "read-only written" if changed_read_only(case, expected) else "not refused"
             fail(kind, f"{way}: {dict(expected.owed.reasons)}")
-        self.compare(case, expected, result, way)
+        compare(case, expected, result, way)
         return "ran"
 
-    def compare(self, case: Case, expected: Expected, result: Any, way: str = "bare") -> None:
-        """Fail where the result or a byte of memory is not the oracle's."""
-        if not equal(result, expected.result):
-            fail("wrong", f"{way}: the result is {result}, and {expected.result} is right")
-        self._compare_memory(case, expected, "wrong", way)
+    @staticmethod
+    def _check_warnings(case: Case, kernel: PyccelKernel, copied: list[str], way: str) -> None:
+        """One for each argument that is copied, where the policy says so."""
+        plan = kernel.plan(*case.args, **case.kwargs)
+        on_host = plan.target == "host" and way != "python"
+        due = [
+            one.parameter.name
+            for one in plan.arguments
+            if one.action == "COPY" and case.policy == "warn" and on_host
+        ]
+        found = [text.partition("(")[2].partition(")")[0] for text in copied]
+        if found != due:
+            fail("disagreement", f"{way}: warnings for {found}, due for {due}")
 
     @staticmethod
     def _call(kernel: PyccelKernel, case: Case, way: str) -> Any:
@@ -198,121 +209,3 @@ class Fuzzer:
         if way == "slow":
             return _call(partial(_slowly, kernel), case.args, case.kwargs)
         return _call(kernel.python, case.args, case.kwargs)
-
-    @staticmethod
-    def _compare_memory(case: Case, expected: Expected, kind: str, way: str) -> None:
-        names = [slot.name for slot in case.subject.slots]
-        for name, value, other in zip(names, case.values, expected.values, strict=True):
-            if isinstance(value, np.ndarray) and not _equal_elements(value, other):
-                fail(kind, f"{way}: {name} is\n{np.asarray(value)}\nand this is right:\n{other}")
-        for found, right in zip(case.shop.memory, expected.memory, strict=True):
-            # NaNs of another sign or payload are NaN all the same.
-            if not np.array_equal(found, right) and not _nan_somewhere(expected.values):
-                at = np.flatnonzero(found != right)
-                fail(kind, f"{way}: bytes {at[:20]} of {found.size} changed beside the arrays")
-
-    # ---- refusals ---------------------------------------------------------------------------
-
-    def _check_refusal(
-        self, case: Case, expected: Expected, error: ArgumentRefused, way: str
-    ) -> None:
-        owed = expected.owed
-        if owed.works and not case.strict:
-            fail("undue refusal", f"{way}: {error}")
-        untouched = self._untouched(case)
-        self._compare_memory(case, untouched, "changed and refused", way)
-        for name in ("kernel", "argument", "found", "need", "fix"):
-            if not getattr(error, name):
-                fail("bad refusal", f"{way}: no {name}: {error}")
-        kind = "type" if isinstance(error, TypeError) else "value"
-        if not isinstance(error, (TypeError, ValueError)) or error.kernel != case.subject.name:
-            fail("bad refusal", f"{way}: {type(error)}: {error}")
-        if owed.works:
-            return
-        reasons = owed.reasons.get(error.argument, [])
-        if kind not in {one.error for one in reasons} and not (case.strict and kind == "value"):
-            fail("bad refusal", f"{way}: {kind} error, owed are {dict(owed.reasons)}: {error}")
-
-    def _untouched(self, case: Case) -> Expected:
-        again = self.build(case.shop.number)
-        nothing = Owed(reasons={}, variant=())
-        return Expected(owed=nothing, result=None, memory=again.shop.memory, values=again.values)
-
-    def _check_fix(self, number: int, error: ArgumentRefused, owed: Owed) -> None:
-        """Paste the fix: the call must work, or be refused for another argument."""
-        case = self.build(number)
-        kernel = self.kernel(case)
-        names = [slot.name for slot in case.subject.slots]
-        index = names.index(error.argument)
-        value, kind = case.values[index], case.subject.slots[index].kinds[0]
-        if "recompile the cell" in error.fix or not _has_numbers(value, kind):
-            return
-        others = [one for one in case.values if isinstance(one, np.ndarray) and one is not value]
-        if case.subject.shapes != "free" and np.shape(value) not in map(np.shape, others):
-            return  # a list becomes an array of its own shape, and the kernel trusts the shapes
-        scope: dict[str, Any] = {"np": np, kernel.__name__: kernel}
-        scope.update(zip(names, case.values, strict=True))
-        try:
-            with _quiet_broadcasts():
-                exec(error.fix, scope)
-            if f"{kernel.__name__}(" not in error.fix:
-                positional = [s.name for s in case.subject.slots if not s.keyword_only]
-                named = {s.name: scope[s.name] for s in case.subject.slots if s.keyword_only}
-                kernel(*[scope[one] for one in positional], **named)
-        except ArgumentRefused as again:
-            if (case.strict and again.found != error.found) or "recompile" in again.fix:
-                return
-            if again.argument == error.argument:
-                fail("bad fix", f"refused again:\n{again}\nafter the fix of: {error}")
-            if not (set(owed.reasons) - {error.argument} or case.strict):
-                fail("bad fix", f"refused elsewhere:\n{again}\nafter the fix of: {error}")
-        except Exception as other:
-            fail("bad fix", f"{type(other).__name__}: {other}, in the fix of: {error}")
-
-
-@contextmanager
-def _quiet_broadcasts() -> Iterator[None]:
-    """Without NumPy's warning to who writes into what broadcast_arrays gave."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?s).*broadcast_arrays", DeprecationWarning)
-        yield
-
-
-def _has_numbers(value: Any, kind: Kind) -> bool:
-    """Whether an array of numbers can be made of it at all, as a fix for an array has to."""
-    if not kind.rank:
-        return True
-    try:
-        elements = np.array(value)
-        if elements.dtype.kind == "O" and not isinstance(value, np.ndarray):
-            return False  # an object that NumPy can only hold
-        (elements["v"] if elements.dtype.names else elements).astype(kind.dtype)
-    except Exception:
-        return False
-    return True
-
-
-def _equal_elements(a: Array, b: Array) -> bool:
-    if a.dtype.kind in "biufc":
-        return equal(a.view(np.ndarray), b.view(np.ndarray))
-    if a.dtype.kind == "O":
-        return bool(np.all(np.asarray(a == b)))
-    return a.tobytes() == b.tobytes()
-
-
-def _nan_somewhere(values: Sequence[Any]) -> bool:
-    return any(
-        isinstance(one, np.ndarray)
-        and one.dtype.kind in "fc"
-        and bool(np.isnan(one.view(np.ndarray)).any())
-        for one in values
-    )
-
-
-def changed_read_only(case: Case, expected: Expected) -> bool:
-    return any(
-        isinstance(value, np.ndarray)
-        and not is_writeable(value)
-        and not _equal_elements(value, other)
-        for value, other in zip(case.values, expected.values, strict=True)
-    )

@@ -1,7 +1,8 @@
 """Runs cases in a process of its own, since what it guards against kills processes: JSON lines out.
 
-``python -m tests.fuzz.child kit|bare LANGUAGE FAMILY SEED FIRST LAST FOLDER``
+``python -m tests.fuzz.child kit|tiled|bare LANGUAGE FAMILY SEED FIRST LAST FOLDER``
 
+"tiled" is "kit" with copies in tiles, in threads and to pooled buffers, however small they are.
 Each case is announced before it runs, so that the parent can name the one that a death belongs to.
 Bare functions die often: each of their cases runs in a fork.
 """
@@ -19,7 +20,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from tests.fuzz.check import Expected, Failure, Fuzzer, changed_read_only
+from kit.copying import blocked, pool, threads
+from tests.fuzz.check import Fuzzer
+from tests.fuzz.comparison import Expected, Failure, changed_read_only, compare
 
 BareOutcome = Literal["right", "wrong", "aborts", "read-only written", "refused", "accepted"]
 
@@ -80,22 +83,30 @@ def _bare_outcome(fuzzer: Fuzzer, number: int) -> BareOutcome:
     if not expected.owed.works:
         return "accepted"
     try:
-        fuzzer.compare(case, expected, result)
+        compare(case, expected, result)
     except Failure:
         return "wrong"
     return "right"
+
+
+def copy_as_if_large() -> None:
+    """Lower the sizes from which copies are made in tiles, in threads and to pooled buffers."""
+    blocked.LEAST_BYTES = pool.LEAST_BYTES = 1
+    threads.BYTES_PER_THREAD = 256
 
 
 def main(arguments: list[str]) -> None:
     """Run a range of cases."""
     what, language, family, seed, first, last, folder = arguments
     warnings.simplefilter("error")
+    if what == "tiled":
+        copy_as_if_large()
     fuzzer = Fuzzer(cast(Any, language), cast(Any, family), int(seed), Path(folder))
     say(ready=True, guard=next(iter(fuzzer.kernels.values())).guard)
     for number in range(int(first), int(last)):
         say(start=number)
         with np.errstate(all="ignore"):
-            (run_kit if what == "kit" else run_bare)(fuzzer, number)
+            (run_bare if what == "bare" else run_kit)(fuzzer, number)
     say(finished=True)
 
 

@@ -3,7 +3,8 @@
 ``python -m tests.fuzz.run --cases 20000 [--seed 1] [--case 17] [--bare 2000]``
 
 Every case runs in both languages. A child that dies is started again after the case that it died
-in. The last quarter of the cases runs with the Python guard, the others with the compiled one.
+in. The last quarter of the cases runs with the Python guard and with copies as large ones are made,
+the others with the compiled guard.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Piece:
 
     Parameters
     ----------
-    what : {"kit", "bare"}
-        Through the boundary, or not.
+    what : {"kit", "tiled", "bare"}
+        Through the boundary, through it with copies as of large arrays, or not through it.
     first, last : int
         Numbers of the cases, `last` excluded.
     guard : str
@@ -58,9 +59,14 @@ def run_cases(
 ) -> dict[str, Counts]:
     """What came of the cases in each language."""
     middle = first + (last - first) * 3 // 4
+    ways = [(what, "", first, last)]
+    if what == "kit":
+        ways = [("kit", "", first, middle), ("tiled", "python", middle, last)]
+        if last - first == 1:  # one case again: in both ways
+            ways = [(one, guard, first, last) for one, guard, *_ in ways]
     pieces = [
         Piece(
-            what=what,
+            what=way,
             language=language,
             family=family,
             seed=seed,
@@ -68,7 +74,7 @@ def run_cases(
             last=end,
             guard=guard,
         )
-        for start, end, guard in ((first, middle, ""), (middle, last, "python"))
+        for way, guard, start, end in ways
         for language in LANGUAGES
         if start < end
     ]

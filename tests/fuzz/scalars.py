@@ -92,8 +92,10 @@ _STRANGE: Final[list[Callable[[], Any]]] = [
 ]
 
 
-def make_scalar(shop: Workshop) -> Any:
-    """Anything, at random."""
+def make_scalar(shop: Workshop, dtype: str) -> Any:
+    """Anything, at random; often what is just within or just beyond `dtype`."""
+    if shop.chance(0.3):
+        return _borderline(shop, dtype)
     kind = shop.pick(["python", "numpy", "subclass", "strange"], [4, 5, 1, 4])
     if kind == "python":
         pool = [[True, False], _INTS, _INTS_WIDE, _FLOATS, _FLOATS_MORE, _COMPLEX, _COMPLEX_NAN]
@@ -103,6 +105,19 @@ def make_scalar(shop: Workshop) -> Any:
     if kind == "subclass":
         return shop.pick([Level.LOW, Level.HIGH, Meters(2.5), Meters("nan"), Count(5), Text("ab")])
     return shop.pick(_STRANGE)()
+
+
+def _borderline(shop: Workshop, dtype: str) -> Any:
+    if dtype.startswith("int"):
+        bits = 64 if dtype == "int" else int(dtype.removeprefix("int"))
+        value = shop.pick([1, -1]) * 2 ** (bits - 1) + shop.integer(-1, 1)
+        return value if bits == 64 or shop.chance(0.5) else np.int64(value)
+    if dtype.startswith("complex"):
+        value = shop.pick([*_COMPLEX, *_COMPLEX_NAN])
+        return shop.pick([complex, np.complex64, np.complex128])(value)
+    if dtype.startswith("float"):
+        return shop.pick([2**24 + 1, 2**53 + 1, np.float64(0.1), *_FLOATS, *_FLOATS_MORE])
+    return shop.pick([np.True_, np.False_, 0, 1, np.int8(1)])
 
 
 def _numpy_scalar(shop: Workshop, name: str) -> Any:
@@ -119,9 +134,10 @@ def _numpy_scalar(shop: Workshop, name: str) -> Any:
 
 
 def make_fitting(shop: Workshop, dtype: str) -> Any:
-    """A small number that must arrive: Python's or NumPy's, not always of the declared type."""
+    """A small number that must arrive, not always of the declared type; text that need not."""
     if dtype == "str":
-        return shop.pick(["", "abc", "x " * 30, np.str_("abc"), Text("ab")])
+        odd = ["é", "a\0b", "\ud800", b"ab", 12, None]
+        return shop.pick([*odd, *["", "abc", "x " * 30, np.str_("abc"), Text("ab")] * 3])
     if dtype == "bool":
         return shop.pick([True, False, np.True_, np.False_])
     whole = shop.integer(-3, 9)

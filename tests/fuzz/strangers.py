@@ -7,8 +7,9 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from tests.fuzz.arrays import Shape, contiguous, make_array, make_shape
+from tests.fuzz.arrays import make_array, make_shape
 from tests.fuzz.kernels import DTYPES
+from tests.fuzz.layouts import Shape, contiguous
 from tests.fuzz.memory import Array, Workshop
 
 
@@ -121,7 +122,9 @@ def no_array(shop: Workshop, shape: Shape, dtype: str, order: str) -> Any:
 
 def with_class(shop: Workshop, array: Array) -> Array:
     """The same memory under a subclass, with a mask, or under another name of its dtype."""
-    kind = shop.pick(["plain", "quantity", "shy", "recarray", "matrix", "masked", "metadata"])
+    kind = shop.pick(
+        ["plain", "quantity", "shy", "recarray", "matrix", "masked", "masked", "metadata"]
+    )
     shop.kinds.append("subclasses and masks")
     if kind == "plain":
         return array.view(Plain)

@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.fuzz.addresses import overlaps_itself, used_bytes
 from tests.fuzz.arrays import LAYOUTS
 from tests.fuzz.cases import build
-from tests.fuzz.kernels import Kind, subjects
+from tests.fuzz.kernels import Kind
 from tests.fuzz.memory import Workshop
-from tests.fuzz.owed import overlaps_itself, refuse_value, used_bytes
+from tests.fuzz.owed import refuse_value
 from tests.fuzz.run import LANGUAGES, describe_failures, follow, run_cases
+from tests.fuzz.subjects import subjects
 from tests.fuzz.table import FAILED, WORKED, Counts
 
 SEED = int(os.environ.get("KIT_FUZZ_SEED") or 1)
@@ -45,7 +47,7 @@ def test_hostile_arguments_give_what_python_gives_or_the_refusal_that_is_owed(
 def test_every_kind_of_array_is_among_the_cases(counts: dict[str, Counts]) -> None:
     kinds = {label for label, *_ in LAYOUTS}
     kinds |= {"other byte order", "read-only", "subclasses and masks", "no elements", "aliases"}
-    kinds |= {"other elements", "another rank", "no array", "scalars"}
+    kinds |= {"other elements", "another rank", "no array", "scalars", "unequal extents"}
     assert kinds <= set(counts["c"].by_kind)
 
 

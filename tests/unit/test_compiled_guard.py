@@ -60,6 +60,17 @@ def test_arguments_bind_as_in_python() -> None:
         assert kernel(*args, **kwargs) == ("slow", args, kwargs)
 
 
+def test_keyword_that_is_no_text_is_refused_as_by_any_function() -> None:
+    kernel = armed(read("def f(n: 'int', m: 'int' = 2): ..."), echo)
+    strange: Any = {1: 2}
+    assert kernel(1, **strange) == ("slow", (1,), strange)
+    assert kernel._fast(1, **strange) is NOT_FAST
+    assert not kernel._passes(1, **strange)
+    compiled = kit.pyccel_kernel("def keyworded(n: int, m: int = 2):\n    return n + m\n")
+    with pytest.raises(TypeError, match="keyword"):
+        compiled(1, **strange)
+
+
 def test_keyword_only_parameters_go_under_the_names_of_the_wrapper() -> None:
     source = "def f(a: 'int', *, type: 'int', len: 'int' = 4): ..."
     kernel = armed(read(source), echo, type="u", len="v")
@@ -188,6 +199,26 @@ def test_an_exception_while_overlap_is_asked_reaches_the_caller() -> None:
     memory = np.ones(30)
     with pytest.raises(KeyboardInterrupt):
         kernel(memory[:20], memory[10:])
+
+
+def test_array_that_another_thread_changes_while_overlap_is_asked_does_not_pass() -> None:
+    signature = read("def f(x: 'float64[:,:]', y: 'float64[:,:]'): ...", ("y",))
+    table = guard_table(signature, "c", echo, {})
+    assert table is not None
+    found: Any = find_guard()
+    memory = np.ones(40)
+    x, y = memory[:20].reshape(4, 5)[:, ::2], memory[10:30].reshape(4, 5)[:, ::2]
+    asked: list[Any] = []
+
+    def locked(a: Any, b: Any) -> bool:
+        asked.append(a)
+        y.flags.writeable = False
+        return True
+
+    kernel = found()
+    kernel._arm(*table[:6], locked)
+    assert kernel._fast(x, y) is NOT_FAST
+    assert asked
 
 
 @pytest.mark.parametrize(

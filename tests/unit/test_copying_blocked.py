@@ -30,6 +30,8 @@ def _small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "LONG_SIDE_BYTES", 12)
     monkeypatch.setattr(tiles, "FEWEST_ELEMENTS", 5)
     monkeypatch.setattr(threads, "BYTES_PER_THREAD", 16)
+    monkeypatch.setattr(threads, "_cores", lambda: 3)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
 
 
 @st.composite
@@ -256,8 +258,7 @@ def test_threads_are_bounded_by_size_cores_and_the_users_word(
 
 
 @pytest.mark.usefixtures("_small_tiles")
-def test_several_threads_copy_several_arrays_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_cores", lambda: 4)
+def test_several_threads_copy_several_arrays_at_once() -> None:
     sources = [np.random.default_rng(seed).random((50, 40)) for seed in range(4)]
     targets = [np.zeros((50, 40), order="F") for _ in sources]
     users = [

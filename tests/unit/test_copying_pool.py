@@ -10,6 +10,7 @@ import threading
 import tracemalloc
 import weakref
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,10 @@ def test_threads_get_buffers_of_their_own() -> None:
 # ---- bounds, and release --------------------------------------------------------------------
 
 
+def at(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr(pool_module, "time", SimpleNamespace(monotonic=lambda: seconds))
+
+
 def hand_back(pool: BufferPool, *mib: float) -> None:
     arrays = [take(pool, one) for one in mib]
     while arrays:
@@ -213,12 +218,12 @@ def test_a_call_of_any_kernel_drops_what_was_unused_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     idle, busy = BufferPool(), BufferPool()
+    at(monkeypatch, 0)
     hand_back(idle, 4)
-    now = pool_module.time.monotonic()
-    monkeypatch.setattr(pool_module.time, "monotonic", lambda: now + 59)
+    at(monkeypatch, 59)
     hand_back(busy, 2)
     assert (kept(idle), kept(busy)) == ([4], [2])
-    monkeypatch.setattr(pool_module.time, "monotonic", lambda: now + 61)
+    at(monkeypatch, 61)
     hand_back(busy, 2)
     assert (kept(idle), kept(busy)) == ([], [2])
 

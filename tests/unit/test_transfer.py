@@ -84,6 +84,16 @@ def test_snapshot_keeps_order_and_class_and_shares_nothing() -> None:
     assert not share_elements(array, copied)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_copies_are_as_large_as_their_elements(order: str) -> None:
+    memory = np.zeros((600, 600))
+    for value in (memory[::2, ::-3], np.broadcast_to(memory[0], (300, 600)), memory[:0]):
+        pooled = copy_in(value, array_type("float64", 2, order), pool=BufferPool())
+        for copied in (pooled, copy_snapshot(value)):
+            owner: Any = copied if copied.base is None else copied.base
+            assert owner.nbytes == copied.nbytes == value.size * 8
+
+
 def test_sharing_too_hard_to_decide_is_taken_as_sharing() -> None:
     memory = np.zeros(2**22, dtype=np.uint8)
     shape, rng = (5,) * 8, [37, 61, 2971, 5003, 7919, 9973, 12007, 15013]

@@ -56,7 +56,7 @@ class ExpressionWalk(IndexWalk):
         return self.shape(node) if number is None else number
 
     def helper(self, name: str, node: ast.Call) -> Shape | None:
-        """The extents of what a call of another function of the cell gives."""
+        """The extents of what one of `functions` gives; collects what that needs."""
         raise NotImplementedError
 
     def comprehension(self, node: ast.GeneratorExp | ast.ListComp) -> Shape | None:
@@ -71,6 +71,11 @@ class ExpressionWalk(IndexWalk):
     def _name(self, node: ast.Name) -> Shape | None:
         value = self.known.get(node.id)
         return () if isinstance(value, Linear) else value
+
+    def _lambda(self, node: ast.Lambda) -> Shape | None:
+        # Its body runs where it is called.
+        self.unseen.append(node)
+        return None
 
     def _constant(self, node: ast.Constant) -> Shape | None:
         return ()
@@ -90,9 +95,9 @@ class ExpressionWalk(IndexWalk):
         return shape if node.attr in {"real", "imag"} else None
 
     def _binary(self, node: ast.BinOp) -> Shape | None:
-        left, right = self.shape(node.left), self.shape(node.right)
         if isinstance(node.op, ast.MatMult):
-            return self._product(left, right, node)
+            return self._product(self.view(node.left), self.view(node.right), node)
+        left, right = self.shape(node.left), self.shape(node.right)
         if left == () and right == ():
             return ()
         return self.together([left, right], node)
@@ -167,18 +172,19 @@ class ExpressionWalk(IndexWalk):
             shape = self.shape(node.func.value)
             self._arguments(node)
             return self._method(node, shape)
-        shapes = self._arguments(node)
+        module, _, last = (name or "").rpartition(".")
+        shapes = self._arguments(node, are_views=name in self.functions or last == "matmul")
         if name is None:
             return None
-        module, _, last = name.rpartition(".")
-        if module in {"numpy", "numpy.linalg"}:
+        if module in {"numpy", "numpy.linalg"} or name == "abs":
             return self._numpy(last, shapes, node)
-        if name == "abs":
-            return self.together(shapes, node)
-        return () if module in {"math", "cmath"} or name in _SCALARS else self.helper(name, node)
+        if name in self.functions:
+            return self.helper(name, node)
+        return () if module in {"math", "cmath"} or name in _SCALARS else None
 
-    def _arguments(self, node: ast.Call) -> list[Shape | None]:
-        shapes = [self.shape(one) for one in node.args]
+    def _arguments(self, node: ast.Call, *, are_views: bool = False) -> list[Shape | None]:
+        follow = self.view if are_views else self.shape
+        shapes = [follow(one) for one in node.args]
         for keyword in node.keywords:
             self.shape(keyword.value)
         return shapes
@@ -193,7 +199,7 @@ class ExpressionWalk(IndexWalk):
 
     def _numpy(self, name: str, shapes: Sequence[Shape | None], node: ast.Call) -> Shape | None:
         first = shapes[0] if shapes else None
-        if name in _ELEMENTWISE:
+        if name in _ELEMENTWISE and (name != "where" or len(shapes) == 3):
             return self.together(shapes, node)
         if name in _MADE:
             return self._extents(node.args[0]) if node.args else None
@@ -205,22 +211,26 @@ class ExpressionWalk(IndexWalk):
             out = [self.shape(one.value) for one in node.keywords if one.arg == "out"]
             return self.together([*out, result], node)
         if name in _LIKE:
-            return first
+            return None if {one.arg for one in node.keywords} & {"ndmin", "shape"} else first
+        if name == "cross" or (name == "vecdot" and node.keywords):
+            self.unseen.append(node)
+        elif name == "vecdot":
+            joined = self.together(shapes, node)
+            return joined and joined[:-1]
         if name == "transpose":
             return first[::-1] if first is not None and len(shapes) == 1 else None
-        if name == "arange":
-            return (self.number(node.args[0]) if len(node.args) == 1 else None,)
-        if name == "linspace":
-            return (self.number(node.args[2]) if len(node.args) > 2 else None,)
+        if name == "arange" or (name == "linspace" and shapes[:2] == [(), ()]):
+            position = 0 if name == "arange" else 2
+            return (self.length(node.args[position]) if len(node.args) == position + 1 else None,)
         return None
 
     def _extents(self, node: ast.expr) -> Shape | None:
         """What ``np.zeros`` and its like are given."""
         if isinstance(node, ast.Tuple | ast.List):
-            return tuple(self.number(one) for one in node.elts)
+            return tuple(self.length(one) for one in node.elts)
         if isinstance(node, ast.Attribute) and node.attr == "shape":
             return self.peek(node.value)
-        number = self.number(node)
+        number = self.length(node)
         return (number,) if number is not None or self.peek(node) == () else None
 
     # One table for all instances: each function of a cell makes one.
@@ -238,4 +248,5 @@ class ExpressionWalk(IndexWalk):
         ast.GeneratorExp: _comprehended,
         ast.ListComp: _comprehended,
         ast.List: _list,
+        ast.Lambda: _lambda,
     }

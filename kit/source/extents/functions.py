@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kit.source.extent_rules import ExtentRule
-from kit.source.extents.needs import Number
+from kit.source.extents.arguments import cases_of_call, in_terms
 from kit.source.extents.numbers import Shape, Value, whole_number
 from kit.source.extents.rules import collect_rules, place_text
 from kit.source.extents.statements import StatementWalk
@@ -107,11 +107,11 @@ class _FunctionWalk(StatementWalk):
     ) -> None:
         super().__init__(imports, wrapping, is_c=is_c)
         self._cell = cell
+        self.functions = cell.signatures
 
     def helper(self, name: str, node: ast.Call) -> Shape | None:
-        signature = self._cell.signatures.get(name)
-        if signature is None:
-            return None
+        """Collect what a function needs of what it is given here."""
+        signature = self._cell.signatures[name]
         called = self._cell.rules_of(name)
         if called is None:
             self.unseen.append(node)
@@ -121,7 +121,12 @@ class _FunctionWalk(StatementWalk):
             self._apply(rule, given, node)
         if called.unseen:
             self.unseen.append(node)
-        return called.result if called.result == () else None
+        # An elemental function gives an array of an array.
+        is_elemental = any(
+            isinstance(given.get(one.name), tuple) and given[one.name] != () and not one.is_array
+            for one in signature.parameters
+        )
+        return () if called.result == () and not is_elemental else None
 
     def _given(self, signature: Signature, node: ast.Call) -> dict[str, Value | None]:
         """What the call gives each parameter; those that it leaves out and None are left out."""
@@ -143,28 +148,15 @@ class _FunctionWalk(StatementWalk):
     def _apply(self, rule: ExtentRule, given: Mapping[str, Value | None], node: ast.Call) -> None:
         if any(one.parameter not in given for one in rule.quantities):
             return
-        parts = [_in_terms(one, given) for one in (rule.need, *rule.when)]
-        known = [one for one in parts if one is not None]
-        if len(known) < len(parts):
-            self.unseen.append(node)
-        else:
-            self.need(known[0], node, is_equal=rule.is_equal, when=tuple(known[1:]))
-
-
-def _in_terms(one: Number, given: Mapping[str, Value | None]) -> Number | None:
-    """A sum over a function's parameters as one over what a call gives them."""
-    result = whole_number(one.number)
-    for atom, factor in one.terms:
-        value = given[atom.parameter]
-        if isinstance(value, tuple):
-            axis = atom.axis
-            value = None if axis is None or axis >= len(value) else value[axis]
-        elif atom.axis is not None:
-            return None
-        if value is None:
-            return None
-        result = result + value * factor
-    return result
+        asked = (rule.need, *rule.when)
+        for values, when in cases_of_call(asked, given, self.shortened):
+            parts = [in_terms(one, values) for one in asked]
+            known = [one for one in parts if one is not None]
+            # What is wrong only where a slice is empty is no error of the cell.
+            if len(known) < len(parts) or (when and not known[0].terms and known[0].number):
+                self.unseen.append(node)
+            else:
+                self.need(known[0], node, is_equal=rule.is_equal, when=(*known[1:], *when))
 
 
 def find_rules(
@@ -201,7 +193,7 @@ def find_rules(
     CellError
         Where an index is outside its array whenever it is reached.
     """
-    others = tuple((name, one.rules) for name, one in signatures.items() if name not in nodes)
+    others = tuple(one for name, one in signatures.items() if name not in nodes)
     key = (source.text, is_c, line_offset, others)
     known = _KNOWN.pop(key, None)
     if known is None:

@@ -8,10 +8,20 @@ index or a bound that is computed does not count from the end where it is negati
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kit.source.extents.needs import Loop, Need, Number, is_never_negative
-from kit.source.extents.numbers import Shape, Value, literal_from_end, read_number, whole_number
+from kit.source.extents.numbers import (
+    Shape,
+    Value,
+    called_name,
+    filled,
+    is_shape,
+    literal,
+    literal_from_end,
+    read_number,
+    whole_number,
+)
 
 __all__ = ["IndexWalk"]
 
@@ -40,6 +50,10 @@ class IndexWalk:
         self.imports = imports
         self._wrapping = wrapping
         self._is_c = is_c
+        self._is_view = False
+        self.functions: Collection[str] = ()
+        # Lengths of slices that may come out negative, of which arrays make 0.
+        self.shortened: set[Number] = set()
         # The keys hold ids; the values keep alive what those belong to.
         self._places: dict[tuple[object, ...], tuple[Need, Need, Number, list[int]]] = {}
 
@@ -49,7 +63,20 @@ class IndexWalk:
 
     def number(self, node: ast.expr) -> Number | None:
         """An integer expression as a sum of what is known before the call."""
-        return read_number(node, self.known, self.imports, self.peek)
+        return read_number(node, self.known, self.imports, self.exact_extents)
+
+    def length(self, node: ast.expr) -> Number | None:
+        """How many elements or steps there are; a negative number says none, as 0 does."""
+        is_read = isinstance(node, ast.Attribute | ast.Subscript) or called_name(
+            getattr(node, "func", node), self.known, self.imports
+        ) in {"len", "numpy.size"}
+        extents = self.peek if is_read else self.exact_extents
+        return read_number(node, self.known, self.imports, extents)
+
+    def exact_extents(self, node: ast.expr) -> Shape | None:
+        """As `peek`, without those that may be 0 where their sum is negative."""
+        shape = self.peek(node)
+        return shape and tuple(None if one in self.shortened else one for one in shape)
 
     def peek(self, node: ast.expr) -> Shape | None:
         """The extents of an array of which nothing else is read; collects nothing."""
@@ -67,26 +94,55 @@ class IndexWalk:
         *,
         is_equal: bool = False,
         when: tuple[Number, ...] = (),
+        is_index: bool = False,
     ) -> Need:
         """Collect what is needed here."""
-        one = Need(need, node, self.loops, is_certain=self.is_certain, is_equal=is_equal, when=when)
+        one = Need(
+            need,
+            node,
+            self.loops,
+            is_certain=self.is_certain,
+            is_equal=is_equal,
+            when=when,
+            is_index=is_index,
+        )
         self.needs.append(one)
         return one
+
+    def view(self, node: ast.expr) -> Shape | None:
+        """The extents of what is given another name, passed on or multiplied.
+
+        2.2.3: C makes a view of a part then, and an empty one ends the process.
+        """
+        self._is_view = self._is_c and isinstance(node, ast.Subscript)
+        return self.shape(node)
 
     # ---- indices ----------------------------------------------------------------------------
 
     def subscript(self, node: ast.Subscript) -> Shape | None:
         """The extents of an element, a slice or a row."""
+        is_view, self._is_view = self._is_view, False
         shape = self.shape(node.value)
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not shape:
             for one in items:
                 self.shape(one)
-            if shape is None and not isinstance(node.value, ast.Attribute | ast.Call):
+            if shape is None and not is_shape(node.value, self.known, self.imports):
                 self.unseen.append(node)
             return None
-        wraps = isinstance(node.value, ast.Name) and node.value.id in self._wrapping
-        return self._indexed(node, _filled(items, len(shape)), shape, wraps)
+        base = node.value
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        wraps = isinstance(base, ast.Name) and base.id in self._wrapping
+        result = self._indexed(node, filled(items, len(shape)), shape, wraps)
+        if is_view:
+            for length in result or ():
+                if length is None:
+                    self.unseen.append(node)
+                else:
+                    # Of an empty array, there is no compiled call in C.
+                    self.need(length - 1, node, when=tuple(one - 1 for one in shape if one))
+        return result
 
     def _indexed(
         self, node: ast.Subscript, items: Sequence[ast.expr | None], shape: Shape, wraps: bool
@@ -117,7 +173,7 @@ class IndexWalk:
         key = (id(extent), index.terms, id(self.loops), self.is_certain, wraps)
         found = self._places.get(key)
         if found is None:
-            low = self.need(index + extent if wraps else index, node)
+            low = self.need(index + extent if wraps else index, node, is_index=not wraps)
             high = self.need(extent - index - 1, node)
             # A Need keeps its loops alive.
             self._places[key] = (low, high, extent, [index.number, index.number])
@@ -139,7 +195,7 @@ class IndexWalk:
         """Check one slice; how many elements it has, at most 0 where it is empty."""
         if one.lower is None and one.upper is None and one.step is None:
             return extent
-        step = 1 if one.step is None else _literal(one.step)
+        step = 1 if one.step is None else literal(one.step)
         if step == -1 and one.lower is None and one.upper is None:
             return extent
         start = self._bound(one.lower, whole_number(0), extent)
@@ -148,10 +204,15 @@ class IndexWalk:
             self.unseen.append(node)
             return None
         self._check_slice(one, start, end, extent, node, wraps)
+        if wraps and not (is_never_negative(start) and is_never_negative(end)):
+            self.unseen.append(node)
+            return None  # either may count from the end
         length = end - start
-        if step == 1:
-            return length
-        return None if length.terms else whole_number(-(-length.number // step))
+        if step != 1:
+            return None if length.terms else whole_number(max(0, -(-length.number // step)))
+        if not is_never_negative(length):
+            self.shortened.add(length)
+        return length
 
     def _bound(
         self, one: ast.expr | None, default: Number | None, extent: Number | None
@@ -181,30 +242,9 @@ class IndexWalk:
         if is_computed:
             self.need(extent - end, node, when=filled)
         if wraps:
-            # Either end may count from the back: then the length is not known.
             return
         if one.lower is not None and not is_never_negative(start):
             self.need(start, node, when=filled)
         if is_computed and not is_never_negative(end):
             # Python counts it from the end and finds elements; compiled, the slice is empty.
             self.need(end, node, when=(extent + end - start - _ONE, start))
-
-
-def _literal(node: ast.expr) -> int | None:
-    from_end = literal_from_end(node)
-    if from_end is not None:
-        return -from_end
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return node.value
-    return None
-
-
-def _filled(items: Sequence[ast.expr], rank: int) -> list[ast.expr | None]:
-    """One item for each axis; None for those that an ellipsis stands for."""
-    filled: list[ast.expr | None] = []
-    for one in items:
-        if isinstance(one, ast.Constant) and one.value is Ellipsis:
-            filled += [None] * (rank - len(items) + 1)
-        else:
-            filled.append(one)
-    return filled

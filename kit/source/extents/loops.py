@@ -71,6 +71,8 @@ class LoopWalk(ExpressionWalk):
 
     def _range(self, arguments: Sequence[ast.expr]) -> tuple[Loop | None, list[Value | None]]:
         numbers = [self.number(one) for one in arguments]
+        if len(numbers) < 3:  # upward
+            numbers[-1] = self.length(arguments[-1])
         for one, number in zip(arguments, numbers, strict=True):
             if number is None:
                 self.shape(one)

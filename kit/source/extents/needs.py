@@ -16,7 +16,7 @@ __all__ = ["Corner", "Loop", "Need", "Number", "find_corners", "is_never_negativ
 
 Number = Linear[Quantity]
 
-# Corners of one nest; a deeper one is followed no further, which loses rules only.
+# Corners of one nest; a deeper one is followed no further: its place counts as not certain.
 _MOST_CORNERS = 64
 
 
@@ -88,9 +88,11 @@ class Need:
         Whether it is reached in every step: under no condition, after no way out.
     node : ast.expr or ast.stmt
         The place.
+    is_index : bool
+        Whether `need` is an index itself, which must not be negative.
     """
 
-    __slots__ = ("is_certain", "is_equal", "loops", "need", "node", "when")
+    __slots__ = ("is_certain", "is_equal", "is_index", "loops", "need", "node", "when")
 
     def __init__(
         self,
@@ -101,8 +103,10 @@ class Need:
         is_certain: bool,
         is_equal: bool = False,
         when: tuple[Number, ...] = (),
+        is_index: bool = False,
     ) -> None:
         self.need = need
+        self.is_index = is_index
         self.node = node
         self.loops = loops
         self.is_certain = is_certain
@@ -137,6 +141,7 @@ def find_corners(one: Need) -> Iterator[tuple[Number, tuple[Number, ...], bool]]
 
 def _all_corners(one: Need) -> list[Corner]:
     corners: list[Corner] = [(one.need, one.when, one.is_certain)]
+    left: list[Corner] = []
     for loop in reversed(one.loops):
         reached: list[Corner] = []
         for need, when, is_certain in corners:
@@ -149,8 +154,10 @@ def _all_corners(one: Need) -> list[Corner]:
                         is_certain and is_sure,
                     )
                 )
+        if len(reached) > _MOST_CORNERS:
+            left = [(one.need, (), False)]
         corners = reached[:_MOST_CORNERS]
-    return [(need, simplify(when or ()), is_certain) for need, when, is_certain in corners]
+    return left + [(need, simplify(when or ()), is_sure) for need, when, is_sure in corners]
 
 
 def _ends(

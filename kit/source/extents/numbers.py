@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kit.source.extents.needs import Number
 from kit.source.linear import Linear
@@ -12,6 +12,9 @@ __all__ = [
     "Shape",
     "Value",
     "called_name",
+    "filled",
+    "is_shape",
+    "literal",
     "literal_from_end",
     "read_number",
     "shaped",
@@ -37,6 +40,27 @@ def literal_from_end(node: ast.expr) -> int | None:
         if isinstance(inner, ast.Constant) and type(inner.value) is int and inner.value:
             return inner.value
     return None
+
+
+def literal(node: ast.expr) -> int | None:
+    """The integer that is written here; None for anything else."""
+    from_end = literal_from_end(node)
+    if from_end is not None:
+        return -from_end
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    return None
+
+
+def filled(items: Sequence[ast.expr], rank: int) -> list[ast.expr | None]:
+    """One item for each axis; None for those that an ellipsis stands for."""
+    items_of_axes: list[ast.expr | None] = []
+    for one in items:
+        if isinstance(one, ast.Constant) and one.value is Ellipsis:
+            items_of_axes += [None] * (rank - len(items) + 1)
+        else:
+            items_of_axes.append(one)
+    return items_of_axes
 
 
 def called_name(
@@ -135,6 +159,11 @@ def shaped(
     """The extents that ``x.shape`` or ``np.shape(x)`` is; None for anything else."""
     array = _shaped(node, known, imports)
     return None if array is None else shape_of(array)
+
+
+def is_shape(node: ast.expr, known: Mapping[str, Value | None], imports: Mapping[str, str]) -> bool:
+    """Whether this is ``x.shape`` or ``np.shape(x)``, of whatever array."""
+    return _shaped(node, known, imports) is not None
 
 
 def _extent(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kit.errors import CellError
 from kit.source.extent_rules import ExtentRule
 from kit.source.extents.needs import Need, Number, find_corners, is_never_negative
+from kit.source.linear import Quantity
 from kit.source.place import Source
 
 __all__ = ["MAX_RULES", "collect_rules", "place_text"]
@@ -17,7 +18,12 @@ MAX_RULES = 64
 
 _WIDTH = 72
 
+# The compiled guard adds up such numbers in 128 bits.
+_LARGEST_FACTOR = 2**53
+_LARGEST_NUMBER = 2**63 - 1
+
 _Found = tuple[Number, bool, tuple[Number, ...], "ast.expr | ast.stmt"]
+_Key = tuple[Quantity, tuple[tuple[Quantity, int], ...]]
 
 
 def collect_rules(
@@ -35,32 +41,79 @@ def collect_rules(
     for one in needs:
         for need, when, is_certain in find_corners(one):
             found = (need, one.is_equal, when, one.node)
-            if not is_certain:
+            if not is_certain or not all(map(_is_small, (need, *when))):
                 possible.append(found)
                 continue
             if not need.terms:
                 raise _always_outside(one, need, source)
-            certain.setdefault((need.terms, need.number, one.is_equal, when), found)
+            key = (need.terms, need.number if one.is_equal else None, when)
+            # Of those that differ by a number, the lowest says it all.
+            if key not in certain or need.number < certain[key][0].number:
+                certain[key] = found
     kept = _strongest(list(certain.values()))
-    uncovered = [one[3] for one in possible if not any(_covers(rule, one) for rule in kept)]
     kept.sort(key=lambda one: not one[1])
-    uncovered += [one[3] for one in kept[MAX_RULES:]]
-    del kept[MAX_RULES:]
-    kept.sort(key=lambda one: (one[3].lineno, one[3].col_offset))
-    return tuple(_rule(one, source, line_offset) for one in kept), uncovered
+    rules, left = kept[:MAX_RULES], kept[MAX_RULES:]
+    known = _Known(rules)
+    uncovered = [one[3] for one in (*possible, *left) if not known.cover(one)]
+    rules.sort(key=lambda one: (one[3].lineno, one[3].col_offset))
+    return tuple(_rule(one, source, line_offset) for one in rules), uncovered
+
+
+def _is_small(one: Number) -> bool:
+    return abs(one.number) <= _LARGEST_NUMBER and all(
+        abs(factor) <= _LARGEST_FACTOR for _, factor in one.terms
+    )
 
 
 def _strongest(found: list[_Found]) -> list[_Found]:
     """Without those that another one makes superfluous."""
+    known = _Known(found)
+    places = {id(one): place for place, one in enumerate(found)}
     return [
         one
-        for index, one in enumerate(found)
+        for one in found
         if not any(
-            _covers(other, one) and (place < index or not _covers(one, other))
-            for place, other in enumerate(found)
-            if place != index
+            places[id(other)] < places[id(one)] or not _covers(one, other)
+            for other in known.covering(one)
+            if other is not one
         )
     ]
+
+
+class _Known:
+    """Rules, of which each place is compared with those alone that may cover it.
+
+    A rule covers another one only where what it needs of integer arguments is the same, less what
+    the other's conditions give, and where both need more of some extent: generated functions have
+    thousands of places, of which all pairs would take minutes.
+    """
+
+    def __init__(self, rules: Sequence[_Found]) -> None:
+        self._by_key: dict[_Key, list[_Found]] = {}
+        for one in rules:
+            need, is_equal = one[:2]
+            for form in (need, -need) if is_equal else (need,):
+                atom = max(form.terms, key=lambda term: (term[0].axis is not None, term[1] > 0))[0]
+                self._by_key.setdefault((atom, _integers(form)), []).append(one)
+
+    def covering(self, other: _Found) -> Iterator[_Found]:
+        """The rules that make another one superfluous."""
+        need, _, when, _ = other
+        for part in (need, *(need - one for one in when)):
+            integers = _integers(part)
+            for atom in dict.fromkeys(atom for atom, _ in (*need.terms, *part.terms)):
+                for one in self._by_key.get((atom, integers), ()):
+                    if _covers(one, other):
+                        yield one
+
+    def cover(self, other: _Found) -> bool:
+        """Whether one of them makes another one superfluous."""
+        return next(self.covering(other), None) is not None
+
+
+def _integers(one: Number) -> tuple[tuple[Quantity, int], ...]:
+    """The part of a sum that is no extents."""
+    return tuple(term for term in one.terms if term[0].axis is None)
 
 
 def _covers(rule: _Found, other: _Found) -> bool:
@@ -73,8 +126,12 @@ def _covers(rule: _Found, other: _Found) -> bool:
     elif is_equal:
         if not (is_never_negative(other_need - need) or is_never_negative(other_need + need)):
             return False
-    elif need.number > other_need.number or not is_never_negative(other_need - need):
-        return False
+    else:
+        rest = other_need - need
+        if not is_never_negative(rest) and not any(
+            is_never_negative(rest - one) for one in other_when
+        ):
+            return False
     return when == other_when or all(
         any(is_never_negative(one - mine) for mine in other_when) for one in when
     )
@@ -111,16 +168,25 @@ def place_text(node: ast.expr | ast.stmt, source: Source) -> str:
 
 
 def _always_outside(one: Need, need: Number, source: Source) -> CellError:
+    """The error of a place that goes wrong with every argument that reaches it."""
     text = place_text(one.node, source)
     if one.is_equal:
         return source.error(
-            f"{text}: extents differ by {abs(need.number)} on every call",
+            f"{text}: the extents differ by {abs(need.number)}, whatever the arguments",
             one.node,
             "# give both sides the same number of elements",
         )
+    array = one.node.value if isinstance(one.node, ast.Subscript) else None
+    if one.is_index and isinstance(array, ast.Name):
+        return source.error(
+            f"{text}: the index gets down to {need.number}, which compiled code takes for an "
+            "element in front of the array",
+            one.node,
+            "from pyccel.decorators import allow_negative_index\n"
+            f"@allow_negative_index({array.id!r})  # above the function: counts from the end",
+        )
     return source.error(
-        f"{text}: reaches {-need.number} beyond its array on every call, where compiled code "
-        "reads or writes other memory",
+        f"{text}: reaches {-need.number} beyond the array, whatever the arguments",
         one.node,
-        "# change the index, or the bounds of its loop",
+        "# change the bounds of the index",
     )

@@ -56,7 +56,8 @@ class StatementWalk(LoopWalk):
 
     def _store(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         if isinstance(target, ast.Name):
-            self._bind(target.id, self.value(value))
+            number = self.number(value)
+            self._bind(target.id, self.view(value) if number is None else number)
         elif isinstance(target, ast.Subscript):
             self._fill(target, value, node)
         elif isinstance(target, ast.Tuple):
@@ -77,7 +78,7 @@ class StatementWalk(LoopWalk):
         if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
             values = [self.value(one) for one in value.elts]
         else:
-            extents = shaped(value, self.known, self.imports, self.peek)
+            extents = shaped(value, self.known, self.imports, self.exact_extents)
             if extents is None:
                 self.shape(value)
             is_whole = extents is not None and len(extents) == len(target.elts)
