@@ -244,10 +244,13 @@ view_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(view->rest);
     Py_VISIT(view->array);
-    /* Arrays tell the collector nothing about their base (NumPy 2.4). This one is the view's own,
-     * so that where nobody else has it yet, its reference to the base is the view's, too. */
-    if (view->array != NULL && PyArray_CheckExact(view->array) && Py_REFCNT(view->array) == 1) {
-        Py_VISIT(PyArray_BASE((PyArrayObject *)view->array));
+    /* Arrays tell the collector nothing about their base (NumPy 2.4). The view's array is its own,
+     * so that where nobody else has it yet, its reference to the base is the view's, too; and so
+     * on along the chain, with the array between it and a buffer. */
+    PyObject *array = view->array;
+    while (array != NULL && PyArray_CheckExact(array) && Py_REFCNT(array) == 1) {
+        array = PyArray_BASE((PyArrayObject *)array);
+        Py_VISIT(array);
     }
     return 0;
 }

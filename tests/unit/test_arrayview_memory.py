@@ -236,6 +236,32 @@ def test_a_cycle_through_the_owner_is_collected() -> None:
     assert reference() is None
 
 
+class Exporter(bytearray):
+    """A buffer that can be watched, and that holds whatever it is given."""
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, np.frombuffer, memoryview])
+def test_a_cycle_through_an_exporter_of_a_buffer_is_collected(wrap: Any) -> None:
+    views = compiled_views()
+    owner: Any = Exporter(8)
+    owner.view = views(array=wrap(owner), readonly=True)
+    reference = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_cycle_through_an_exporter_stays_while_an_array_between_is_used() -> None:
+    views = compiled_views()
+    owner: Any = Exporter(b"abc")
+    between: Any = np.frombuffer(owner, "uint8")
+    owner.view = views(array=between)
+    del owner
+    gc.collect()
+    assert between.tolist() == [97, 98, 99]
+    assert between.base.obj.view.sum() == 294  # the owner was not emptied
+
+
 def test_a_cycle_is_not_taken_apart_while_its_array_is_used_elsewhere() -> None:
     views = compiled_views()
     owner = watched()
