@@ -12,7 +12,7 @@ from kit.errors import argument_refused
 from kit.memory.indexing import checked_order
 from kit.terms import Order
 
-__all__ = ["ALIGNMENTS", "allocate", "read_shape"]
+__all__ = ["ALIGNMENTS", "allocate", "read_alignment", "read_shape"]
 
 ALIGNMENTS: Final = (0, 16, 32, 64, 128)
 """What the start of storage can be a multiple of; 0 leaves it to NumPy [bytes]."""
@@ -41,12 +41,35 @@ def read_shape(shape: object) -> tuple[int, ...]:
             "shape",
             found=f"an object of type {type(shape).__name__}",
             need="an integer for each axis",
-            fix="ArrayView(array=shape)  # shares the memory of an array" if is_array else "(3, 4)",
+            fix="ArrayView(array=shape)  # shares the memory of an array"
+            if is_array
+            else "shape = (3, 4)",
         ) from None
     for axis, extent in enumerate(extents):
         if extent < 0:
             raise IndexError(f"extent {extent} on axis {axis} is negative")
     return extents
+
+
+def read_alignment(alignment: object) -> int:
+    """One of `ALIGNMENTS`.
+
+    Raises
+    ------
+    ArgumentRefused
+        It is none of them; also a ValueError.
+    """
+    # By __index__, because 16.0 is equal to 16 and is no integer.
+    if hasattr(alignment, "__index__") and alignment in ALIGNMENTS:
+        return operator.index(cast(SupportsIndex, alignment))
+    raise argument_refused(
+        ValueError,
+        "ArrayView",
+        "alignment",
+        found=f"alignment={alignment!r}",
+        need="one of " + ", ".join(map(str, ALIGNMENTS)),
+        fix="alignment = 64  # a line of the cache",
+    )
 
 
 def allocate(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order, alignment: int) -> NdArray:
@@ -70,15 +93,6 @@ def allocate(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order, alignme
     (0, (4, 12))
     """
     checked_order(order)
-    if alignment not in ALIGNMENTS:
-        raise argument_refused(
-            ValueError,
-            "ArrayView",
-            "alignment",
-            found=f"alignment={alignment!r}",
-            need="one of " + ", ".join(map(str, ALIGNMENTS)),
-            fix="alignment = 64  # a line of the cache",
-        )
     if alignment == 0:
         return np.empty(shape, dtype, order)
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize

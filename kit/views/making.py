@@ -8,7 +8,7 @@ import numpy as np
 
 from kit.errors import argument_refused
 from kit.terms import Order
-from kit.views.allocated import allocate, read_shape
+from kit.views.allocated import allocate, read_alignment, read_shape
 from kit.views.elements import exact_element, named_element_type
 from kit.views.ghosts import Ghosts, body_shape, read_ghosts, storage_shape
 from kit.views.rest import DeviceMemory, Rest
@@ -43,7 +43,7 @@ def make_new(
     dtype: object,
     value: object,
     order: Order,
-    alignment: int,
+    alignment: object,
     nghost: Any,
     *,
     readonly: bool,
@@ -62,9 +62,10 @@ def make_new(
     extents = read_shape(shape)
     ghosts = read_ghosts(nghost, len(extents))
     number = None if value is None else exact_element(value, element, "value")
-    array = allocate(storage_shape(extents, ghosts), element, order, alignment)
+    multiple = read_alignment(alignment)
+    array = allocate(storage_shape(extents, ghosts), element, order, multiple)
     if number is not None:
         array.fill(number)
     if readonly:
         array.flags.writeable = False
-    return array, Rest(ghosts=ghosts, alignment=alignment, is_from_python=False)
+    return array, Rest(ghosts=ghosts, alignment=multiple, is_from_python=False)

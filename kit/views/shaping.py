@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -36,11 +36,18 @@ def transposed(array: NdArray | None, rest: Rest | None, axes: Extents) -> Parts
     return None if array is None else array.transpose(order), rest
 
 
+def _integers(given: Extents) -> tuple[int, ...]:
+    """Integers, given one by one or as a sequence: a tuple, a list, an array."""
+    # Not by SupportsIndex: an array of several elements has __index__, too.
+    one: Any = given[0] if len(given) == 1 and np.iterable(given[0]) else given
+    return tuple(operator.index(entry) for entry in one)
+
+
 def _read_axes(axes: Extents, rank: int) -> tuple[int, ...]:
-    if not axes or axes == (None,):
+    is_numpys: bool = len(axes) == 1 and cast(object, axes[0]) is None  # of np.transpose(view)
+    if not axes or is_numpys:
         return tuple(reversed(range(rank)))
-    given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes
-    found = tuple(operator.index(axis) for axis in given)
+    found = _integers(axes)
     normal = tuple(axis + rank if axis < 0 else axis for axis in found)
     if sorted(normal) != list(range(rank)):
         raise argument_refused(
@@ -92,10 +99,7 @@ def _refuse(found: str, fix: str) -> Exception:
 
 def _read_extents(shape: Extents, size: int, before: tuple[int, ...]) -> tuple[int, ...]:
     """The new extents, with -1 as what is left."""
-    given: Any = shape[0] if len(shape) == 1 else shape
-    if isinstance(given, SupportsIndex):
-        given = (given,)
-    found = tuple(operator.index(extent) for extent in given)
+    given = found = _integers(shape)
     if found.count(-1) == 1:
         rest = prod(extent for extent in found if extent != -1)
         left = size // rest if rest > 0 else -2  # -2: matches no number of elements

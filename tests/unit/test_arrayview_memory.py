@@ -95,6 +95,7 @@ def test_options_that_there_are_not_are_refused(views: Any) -> None:
     for options in (
         {"alignment": 8},
         {"alignment": 256},
+        {"alignment": 16.0},
         {"dtype": "float16"},
         {"dtype": ">f8"},
         {"dtype": "no such"},
@@ -103,8 +104,12 @@ def test_options_that_there_are_not_are_refused(views: Any) -> None:
             views(3, **options)
     with pytest.raises(ValueError, match="'C' or 'F'"):
         views(3, order="K")
-    with pytest.raises(ArgumentRefused, match="an integer for each axis"):
+    with pytest.raises(ArgumentRefused, match="an integer for each axis") as caught:
         views((2, 1.5))
+    scope: dict[str, Any] = {}
+    exec(caught.value.fix, scope)
+    assert views(scope["shape"]).ndim == 2
+    assert type(views(3, alignment=np.int64(64)).alignment) is int
 
 
 # ---- clones -----------------------------------------------------------------------------------
@@ -213,6 +218,7 @@ def test_nothing_is_kept_when_all_are_gone(views: Any) -> None:
 def test_no_reference_is_kept_or_lost(views: Any) -> None:
     source, dtype = np.arange(6.0), np.dtype("float64")
     views(array=source, dtype="float64")
+    gc.collect()  # what earlier tests have left refers to the dtype, too
     before = [sys.getrefcount(one) for one in (source, dtype)]
     for _ in range(100):
         view = views(array=source, dtype=dtype)

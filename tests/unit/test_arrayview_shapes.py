@@ -162,6 +162,21 @@ def test_ghosts_move_with_their_axes(views: Any) -> None:
     assert moved.body.shape == (4, 3)
 
 
+def test_axes_and_extents_may_be_one_by_one_or_any_sequence(views: Any) -> None:
+    view = views(array=np.zeros((2, 3)))
+    for axes in ((1, 0), [1, 0], np.array([1, 0]), iter([1, 0])):
+        assert view.transpose(axes).shape == (3, 2)
+        assert view.reshape(np.array([3, 2])).shape == (3, 2)
+    assert views(array=np.zeros(3)).transpose(np.int64(0)).shape == (3,)
+    assert view.reshape(np.array(6)).shape == (6,)
+    for call in (view.transpose, view.reshape):
+        with pytest.raises(TypeError, match="integer"):
+            call(1.0, 0)
+        with pytest.raises(TypeError, match="integer"):
+            call(None, 0)
+    assert np.transpose(view).shape == (3, 2)
+
+
 def test_axes_that_are_no_permutation_are_refused(views: Any) -> None:
     view = views(array=np.zeros((2, 3)))
     for axes in ((0,), (0, 0), (0, 2), (0, 1, 2)):
