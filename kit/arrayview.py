@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from kit.errors import argument_refused
 from kit.views.allocated import allocate
-from kit.views.elements import exact_element
+from kit.views.elements import exact_element, refuse_option
 from kit.views.exported import Exported
 from kit.views.indices import storage_index
 from kit.views.making import make_new, make_wrapped
@@ -157,21 +157,28 @@ class ArrayView(Exported):
             )
         return map(body.item, range(body.shape[0]))
 
-    def sum(self) -> Any:
+    # `options` are those of np.sum(view) and the like, which calls the method with None for them.
+    def sum(self, **options: object) -> Any:
         """The sum of the body's elements, as NumPy adds them: integers in int64 or uint64."""
-        return self._elements("sum").sum().item()
+        return self._reduced("sum", options).sum().item()
 
-    def min(self) -> Any:
+    def min(self, **options: object) -> Any:
         """The smallest element of the body; ValueError where there is none."""
-        return self._elements("min").min().item()
+        return self._reduced("min", options).min().item()
 
-    def max(self) -> Any:
+    def max(self, **options: object) -> Any:
         """The largest element of the body; ValueError where there is none."""
-        return self._elements("max").max().item()
+        return self._reduced("max", options).max().item()
 
-    def mean(self) -> Any:
+    def mean(self, **options: object) -> Any:
         """The mean of the body's elements, as NumPy computes it."""
-        return self._elements("mean").mean().item()
+        return self._reduced("mean", options).mean().item()
+
+    def _reduced(self, what: str, options: Mapping[str, object]) -> NdArray:
+        for name, value in options.items():
+            if value is not None:
+                raise refuse_option(what, name)
+        return self._elements(what)
 
     # ---- other views ------------------------------------------------------------------------
 

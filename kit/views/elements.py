@@ -10,7 +10,14 @@ import numpy as np
 from kit.errors import argument_refused
 from kit.exact import InexactError, family_of, family_of_dtype, to_exact_number
 
-__all__ = ["ELEMENT_TYPES", "element_type", "exact_element", "named_element_type", "refuse_dtype"]
+__all__ = [
+    "ELEMENT_TYPES",
+    "element_type",
+    "exact_element",
+    "named_element_type",
+    "refuse_dtype",
+    "refuse_option",
+]
 
 ELEMENT_TYPES: Final = (
     "bool",
@@ -95,6 +102,18 @@ def exact_element(value: object, dtype: np.dtype[Any], argument: str) -> Any:
     except InexactError:
         kind = ValueError
     raise _refuse_number(value, name, kind, argument) from None
+
+
+def refuse_option(what: str, option: str) -> Exception:
+    """The refusal of NumPy's `axis` and the like in a reduction of a view."""
+    return argument_refused(
+        TypeError,
+        f"ArrayView.{what}",
+        option,
+        found=f"{option}=",
+        need="none: all elements of the body become one number",
+        fix=f"view.body.ndarray.{what}({option}=...)",
+    )
 
 
 def _refuse_number(

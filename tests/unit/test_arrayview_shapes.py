@@ -44,6 +44,17 @@ def test_indices_count_from_the_body_and_ghosts_lie_below_and_above(views: Any) 
             view[index] = 0.0
 
 
+@pytest.mark.parametrize("name", ["sum", "min", "max", "mean"])
+def test_functions_of_numpy_reduce_the_body_as_methods_do(views: Any, name: str) -> None:
+    view = views(array=np.arange(10.0), nghost=2)
+    assert getattr(np, name)(view) == getattr(view, name)()
+    with pytest.raises(ArgumentRefused, match="all elements of the body") as caught:
+        getattr(np, name)(view, axis=0)
+    assert caught.value.argument == "axis"
+    assert isinstance(caught.value, TypeError)
+    assert eval(caught.value.fix.replace("...", "0"), {"view": view}) == getattr(view, name)()
+
+
 def test_only_axes_without_ghosts_wrap(views: Any) -> None:
     source = np.arange(30.0).reshape(5, 6)
     view = views(array=source, nghost=1)
