@@ -49,7 +49,7 @@ class PythonView:
 
 def _share(array: NdArray) -> NdArray:
     """A new view of an array's elements; NumPy lets it hold one of the bases of `array`."""
-    return array.view(np.ndarray)
+    return np.ndarray.view(array, np.ndarray)  # a subclass may have a view() of its own
 
 
 def parts_of(view: View) -> tuple[NdArray | None, Rest | None]:

@@ -51,14 +51,14 @@ def view_source(source: object, dtype: object, *, readonly: bool) -> NdArray | D
     found = _memory_of(source)
     if isinstance(found, DeviceMemory):
         return _check_device(found, need, readonly=readonly)
-    dtype = _check_host(found, need)
-    array = share(found)
+    array = share(found)  # before anything is asked of it: a subclass may answer as it likes
+    dtype = _check_host(array, need)
     if array.dtype is not dtype:  # long long under its usual name
         array = array.view(dtype)
     if readonly:
         array.flags.writeable = False
     # By its bit: reading flags.writeable of what broadcast_arrays gives is a FutureWarning.
-    elif not found.flags.num & _WRITEABLE:
+    elif not array.flags.num & _WRITEABLE:
         raise not_writeable("array = array.copy()  # or ArrayView(array=array, readonly=True)")
     return array
 

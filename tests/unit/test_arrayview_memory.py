@@ -405,3 +405,30 @@ def test_subclasses_are_seen_as_plain_arrays(views: Any) -> None:
         assert type(view.ndarray) is np.ndarray
         view[2] = 9.0
         assert source[2] == 9
+
+
+class Liar(np.ndarray[Any, Any]):
+    """An array that says of itself what does not hold."""
+
+    dtype: Any = property(lambda _: np.dtype("int8"))
+    strides: Any = property(lambda _: (8, 8))
+    flags: Any = property(lambda _: np.zeros(1).flags)
+
+    def view(self, *_: Any, **__: Any) -> Any:
+        return np.zeros(1)
+
+
+def test_nothing_that_a_subclass_says_decides(views: Any) -> None:
+    memory = np.arange(12.0).reshape(3, 4)
+    frozen = memory.copy()
+    frozen.flags.writeable = False
+    packed = np.zeros(3, [("flag", "i1"), ("value", "f8")])["value"]
+    view = views(array=np.ndarray.view(memory, Liar), dtype="float64")
+    view[2, 1] = -1.0
+    assert (memory[2, 1], view.strides_bytes, type(view.ndarray)) == (-1, (32, 8), np.ndarray)
+    with pytest.raises(ValueError, match="array is not writeable"):
+        views(array=np.ndarray.view(frozen, Liar))
+    with pytest.raises(ArgumentRefused, match="float64 elements"):
+        views(array=np.ndarray.view(memory, Liar), dtype="int8")
+    with pytest.raises(ArgumentRefused, match="stride of 9 bytes"):
+        views(array=np.ndarray.view(packed, Liar))
