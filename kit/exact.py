@@ -1,6 +1,7 @@
 """One number as another type, exactly: what converts without loss, and what does not.
 
-Both users need the same answer: a scalar argument of a kernel, an element of an `ArrayView`.
+Both users need the same answer: a scalar argument of a kernel, an element of an `ArrayView`. And
+where there is none, the same text for what to write instead.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ __all__ = [
     "INT_RANGES",
     "Family",
     "InexactError",
+    "cast_text",
     "family_of",
     "family_of_dtype",
     "in_range",
+    "rounded_text",
     "to_exact_number",
 ]
 
@@ -126,3 +129,73 @@ def _check_digits(plain: Any, dtype: str) -> None:
     parts = ((plain.real, result.real), (plain.imag, result.imag))
     if not all(after.item() == before or before != before for before, after in parts):
         raise InexactError
+
+
+# ---- what to write instead --------------------------------------------------------------------
+
+
+def cast_text(text: str, value: Any, dtype: str, to: str) -> str:
+    """An expression for a number of `dtype`, from a value whose kind does not fit.
+
+    Parameters
+    ----------
+    text : str
+        The expression for `value`.
+    value : object
+        What it stands for; no array.
+    dtype : str
+        NumPy's name of the type that is needed.
+    to : str
+        The expression for that type, which is called.
+
+    Examples
+    --------
+    >>> cast_text("x", 2j, "float32", "np.float32"), cast_text("x", 1e9, "int8", "np.int8")
+    ('np.float32(x.real)', 'min(max(int(x), -128), 127)  # the nearest that fits')
+    """
+    target, source = family_of_dtype(dtype), family_of(value)
+    if source == "complex" and target != "bool":
+        text, value = f"{text}.real", value.real
+        if target == "float":
+            return f"{to}({text})"
+    if source is not None and target == "int" and not np.isfinite(value):
+        return f"{to}(0)  # {value} is no integer"
+    try:
+        number = {"bool": bool, "int": int, "float": float, "complex": complex}[target](value)
+    except Exception:  # whatever __int__ and the like of a stranger raise
+        return f"{to}(0)  # a number"
+    return f"{to}({text})" if in_range(number, dtype) else _nearest_text(text, dtype)
+
+
+def rounded_text(text: str, value: Any, dtype: str, to: str) -> str:
+    """An expression for a number of `dtype`, from one that is too large or has too many digits.
+
+    The parameters are those of `cast_text`.
+
+    Examples
+    --------
+    >>> rounded_text("x", 0.1, "float32", "np.float32")
+    'np.float32(x)  # rounds'
+    >>> rounded_text("x", -1e99, "float32", "np.float32")
+    "np.float32(float('-inf'))  # too large for float32"
+    """
+    if dtype in INT_RANGES:
+        return _nearest_text(text, dtype)
+    if _rounds_to_finite(value, dtype):
+        return f"{to}({text})  # rounds"
+    sign = "-" if value.real < 0 else ""
+    return f"{to}(float('{sign}inf'))  # too large for {dtype}"
+
+
+def _nearest_text(text: str, dtype: str) -> str:
+    low, high = INT_RANGES[dtype]
+    return f"min(max(int({text}), {low}), {high})  # the nearest that fits"
+
+
+def _rounds_to_finite(value: Any, dtype: str) -> bool:
+    convert = complex if family_of_dtype(dtype) == "complex" else float
+    try:
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(getattr(np, dtype)(convert(value))))
+    except OverflowError:
+        return False

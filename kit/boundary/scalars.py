@@ -18,9 +18,11 @@ from kit.exact import (
     INT_RANGES,
     Family,
     InexactError,
+    cast_text,
     family_of,
     family_of_dtype,
     in_range,
+    rounded_text,
     to_exact_number,
 )
 from kit.signature import ArgumentType
@@ -157,30 +159,16 @@ def _type_name(expected: ArgumentType) -> str:
 def _not_exact(name: str, value: object, expected: ArgumentType) -> Verdict:
     """The refusal of a number that does not fit: too large, or more digits than there are."""
     need = _need(expected)
+    fix = f"{name} = {rounded_text(name, value, expected.dtype, _type_name(expected))}"
+    wider = {"float32": "float64", "complex64": "complex128"}
+    wide = wider.get(expected.dtype) if fix.endswith("# rounds") else None
     if expected.dtype in INT_RANGES:
         low, high = INT_RANGES[expected.dtype]
         need = f"{expected.text}, from {low} to {high}"
-        fix = f"{name} = min(max(int({name}), {low}), {high})  # the nearest that fits"
-        if expected.dtype != "int64":
-            fix += f"\n# or annotate {name}: 'int64'"
-    elif _rounds_to_finite(value, expected):
-        fix = f"{name} = {_type_name(expected)}({name})  # rounds"
-        if expected.dtype in ("float32", "complex64"):
-            wide = "float64" if expected.dtype == "float32" else "complex128"
-            fix += f"\n# or annotate {name}: '{wide}'"
-    else:
-        fix = f"{name} = {_type_name(expected)}(float('inf'))  # too large for {expected.text}"
+        wide = "int64" if expected.dtype != "int64" else None
+    if wide is not None:
+        fix += f"\n# or annotate {name}: '{wide}'"
     return refuse("value", found=_describe(value), need=need, fix=fix)
-
-
-def _rounds_to_finite(value: Any, expected: ArgumentType) -> bool:
-    convert = complex if expected.dtype.startswith("complex") else float
-    kind = getattr(np, expected.dtype)
-    try:
-        with np.errstate(all="ignore"):
-            return bool(np.isfinite(kind(convert(value))))
-    except OverflowError:
-        return False
 
 
 def _mangled(name: str, value: Any, expected: ArgumentType) -> Verdict:
@@ -199,32 +187,10 @@ def _wrong_kind(name: str, value: object, expected: ArgumentType) -> Verdict:
     """The refusal of what is no number, or a number of a wider kind."""
     if isinstance(value, np.ndarray):
         return _array_for_scalar(name, cast("np.ndarray[Any, Any]", value), expected)
-    expression = _cast(name, family_of(value), expected, value)
+    expression = cast_text(name, value, expected.dtype, _type_name(expected))
     return refuse(
         "type", found=_describe(value), need=_need(expected), fix=f"{name} = {expression}"
     )
-
-
-def _cast(expression: str, source: Family | None, expected: ArgumentType, value: Any) -> str:
-    target = family_of_dtype(expected.dtype)
-    to = _type_name(expected)
-    if target == "bool":
-        return f"bool({expression})"
-    if source == "complex":
-        expression = f"{expression}.real"
-        value = value.real
-        if target == "float":
-            return f"{to}({expression})"
-    if source is not None and target == "int" and not np.isfinite(value):
-        return f"{to}(0)  # {value} is no integer"
-    try:
-        number = {"int": int, "float": float, "complex": complex}[target](value)
-    except Exception:  # whatever __int__ and the like of a stranger raise
-        return f"{to}(0)  # a number"
-    if target == "int" and not in_range(number, expected.dtype):
-        low, high = INT_RANGES[expected.dtype]
-        return f"min(max(int({expression}), {low}), {high})  # the nearest that fits"
-    return f"{to}({expression})"
 
 
 def _array_for_scalar(name: str, value: np.ndarray[Any, Any], expected: ArgumentType) -> Verdict:
@@ -238,7 +204,9 @@ def _array_for_scalar(name: str, value: np.ndarray[Any, Any], expected: Argument
         fits = needed is not None and FAMILIES.index(needed) <= FAMILIES.index(
             family_of_dtype(expected.dtype)
         )
-        fix = f"{name} = {one if fits else _cast(one, needed, expected, element)}"
+        if not fits:
+            one = cast_text(one, element, expected.dtype, _type_name(expected))
+        fix = f"{name} = {one}"
         if value.size > 1:
             axes = ",".join(":" * value.ndim)
             fix += f"  # one element; or annotate {name}: '{value.dtype.name}[{axes}]'"

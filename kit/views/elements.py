@@ -8,7 +8,13 @@ from typing import Any, Final, cast
 import numpy as np
 
 from kit.errors import argument_refused
-from kit.exact import InexactError, family_of, family_of_dtype, to_exact_number
+from kit.exact import (
+    InexactError,
+    cast_text,
+    family_of_dtype,
+    rounded_text,
+    to_exact_number,
+)
 
 __all__ = [
     "ELEMENT_TYPES",
@@ -126,15 +132,13 @@ def _refuse_number(
         "float": f"a real number that {name} holds exactly",
         "complex": f"a number that {name} holds exactly",
     }
-    fix = f"{argument} = np.{name}({argument})  # rounds"
-    if family == "int":
-        limits = np.iinfo(name)
-        fix = f"{argument} = min(max(int({argument}), {limits.min}), {limits.max})"
-    elif family == "bool":
-        fix = f"{argument} = bool({argument})"
-    elif kind is TypeError and family_of(value) == "complex":
-        fix = f"{argument} = np.{name}({argument}.real)"
+    text, number = argument, value
+    if isinstance(cast(object, value), np.ndarray) and value.size:
+        text, number = f"{argument}.flat[0]", value.flat[0]
+    to = "bool" if family == "bool" else f"np.{name}"
+    fix = (cast_text if kind is TypeError else rounded_text)(text, number, name, to)
     found = f"{type(value).__name__} {reprlib.repr(value)}"
+    fix = f"{argument} = {fix}"
     return argument_refused(kind, "ArrayView", argument, found=found, need=needs[family], fix=fix)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kit.errors import ArgumentRefused
 from tests.unit.view_sources import EMPTY, LAYOUTS, TYPES, elements, numbers
-from tests.unit.view_types import VIEW_TYPES
+from tests.unit.view_types import VIEW_TYPES, compiled_views
 
 Array = np.ndarray[Any, Any]
 WIDE = [dtype for dtype in TYPES if np.dtype(dtype).itemsize > 1]
@@ -344,6 +344,25 @@ def test_only_what_is_exact_is_written(
     view_of_nan[0] = complex("nan+infj")
     assert np.isnan(view_of_nan[0].real)
     assert view_of_nan[0].imag == np.inf
+
+
+STRANGE = (
+    -1, 300, 2**64, 2**53 + 1, 10**400, 1.5, 0.1, -1e39, float("nan"), float("-inf"), 1j, 0.1j,
+    complex("nan"), np.longdouble("0.1"), np.datetime64(1, "s"), "3", "x", None, [1, 2], object(),
+    np.array(0.1), np.array([3.5, 1]), np.zeros(0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("value", STRANGE, ids=lambda one: repr(one)[:20])
+def test_what_a_fix_says_can_be_written(dtype: str, value: Any) -> None:
+    view = compiled_views()(2, dtype=dtype)
+    try:
+        view[0] = value
+    except ArgumentRefused as refused:
+        scope = {"value": value, "np": np}
+        exec(refused.fix, scope)
+        view[0] = scope["value"]
 
 
 def test_views_have_a_length_and_one_axis_can_be_gone_through(views: Any) -> None:
