@@ -224,10 +224,7 @@ def machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{
-            name: _version(name)
-            for name in ("numpy", "pyccel", "numba", "cython", "cunumpy", "pybind11")
-        },
+        **{name: _version(name) for name in _PACKAGES},
     }
 
 
