@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -240,6 +242,20 @@ def test_views_of_device_memory_change_shape_and_keep_the_owner(views: Any) -> N
         moved.reshape(24)
     with pytest.raises(BufferError, match=r"cupy\.asarray"):
         moved.__dlpack__()
+
+
+def test_device_memory_lives_as_long_as_a_view_of_it(views: Any) -> None:
+    source = DeviceArray((4, 6))
+    reference = weakref.ref(source)
+    view = views(array=source, nghost=1)
+    others = [view.body, view.transpose(), views(array=view)]
+    del source, view
+    gc.collect()
+    assert reference() is not None
+    while others:
+        assert others.pop().owner is reference()
+    gc.collect()
+    assert reference() is None
 
 
 def test_no_element_of_a_device_is_touched_on_the_host(views: Any) -> None:
