@@ -40,6 +40,7 @@ def test_a_whole_array_statement_needs_equal_extents() -> None:
     ("body", "rules"),
     [
         ("y += x", ["y.shape[0] == x.shape[0]"]),
+        ("y[:], s = x, 1.0", ["y.shape[0] == x.shape[0]"]),
         ("y[:] += x", ["y.shape[0] == x.shape[0]"]),
         ("y[:] = s * np.sqrt(x) + 1.0", ["y.shape[0] == x.shape[0]"]),
         ("y[:] = np.where(x > 0.0, x, s)", ["y.shape[0] == x.shape[0]"]),

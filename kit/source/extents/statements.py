@@ -67,10 +67,13 @@ class StatementWalk(LoopWalk):
 
     def _fill(self, target: ast.Subscript, value: ast.expr, node: ast.stmt) -> None:
         given = self.shape(value)
-        taken = self.subscript(target)
+        self._agree(self.subscript(target), given, node)
+
+    def _agree(self, taken: Shape | None, given: Value | None, node: ast.stmt) -> None:
+        """Collect what filling a part of an array needs; a number fills all of it."""
         if taken and given is None:
             self.unseen.append(node)
-        elif taken and given:
+        elif taken and isinstance(given, tuple):
             for one, other in zip(reversed(taken), reversed(given), strict=False):
                 self.equal(one, other, node)
 
@@ -87,7 +90,7 @@ class StatementWalk(LoopWalk):
             if isinstance(one, ast.Name):
                 self._bind(one.id, found)
             elif isinstance(one, ast.Subscript):
-                self.subscript(one)
+                self._agree(self.subscript(one), found, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
