@@ -211,9 +211,7 @@ def test_rules_of_another_cell_reach_those_that_call_it() -> None:
     ]
 
 
-def test_a_function_of_another_cell_with_its_parameters_in_another_order_is_read_anew() -> (
-    None
-):
+def test_a_function_of_another_cell_with_its_parameters_in_another_order_is_read_anew() -> None:
     found: list[str] = []
     for parameters in ("a: 'float[:]', b: 'float[:]'", "b: 'float[:]', a: 'float[:]'"):
         other = parse_cell(f"def put({parameters}):\n    a[2] = b[0]").functions["put"]
