@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from kit.arrays import plain_array
 from kit.backends.guard_library import find_guard
 from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
@@ -200,9 +201,20 @@ class PyccelKernel(_Guard):
         refusal = plan.refusal()
         if refusal is not None:
             raise in_words_of_caller(refusal, self._signature)
+        # From here on an array is its elements, whatever a subclass makes of them: as compiled.
+        values = [_plain(one) for one in values]
         if target == "python" or plan.target == "python":
             return self._run_python(plan, values)
-        self._warn_of_copies(plan)
+        if self._warn_of_copies(plan):
+            plan = self._plan(values)  # whoever shows warnings may have changed the arguments
+            refusal = plan.refusal()
+            if refusal is not None:
+                raise refusal
+        if any(one.action == "COPY" and one.written for one in plan.arguments):
+            from kit.interrupts import deferred_interrupts
+
+            with deferred_interrupts():
+                return self._run_on_copies(plan, values)
         return self._run_on_copies(plan, values)
 
     def _run_on_copies(self, plan: CallPlan, values: Sequence[object]) -> Any:
@@ -277,9 +289,11 @@ class PyccelKernel(_Guard):
             )
         return "host"  # also under "emulator", which only CUDA cells have
 
-    def _warn_of_copies(self, plan: CallPlan) -> None:
+    def _warn_of_copies(self, plan: CallPlan) -> bool:
+        """Say once for each argument that it is copied; whether anything was said."""
+        said = False
         if self._policy != "warn":
-            return
+            return said
         for one in plan.arguments:
             name = one.parameter.name
             if one.action != "COPY" or name in self._warned:
@@ -288,6 +302,8 @@ class PyccelKernel(_Guard):
             warnings.warn(text, CopyWarning, stacklevel=_frames_of_kit())
             # Afterwards, so that a warning that a filter made an error comes again.
             self._warned.add(name)
+            said = True
+        return said
 
     # ---- what it is -------------------------------------------------------------------------
 
@@ -427,8 +443,8 @@ def _frames_of_kit() -> int:
     return level
 
 
-def _array(value: object) -> np.ndarray[Any, Any]:
-    return cast("np.ndarray[Any, Any]", value)  # the plan says COPY for nothing else
+def _plain(value: object) -> object:
+    return plain_array(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
 def _for_python(value: object, plan: ArgumentPlan) -> object:
@@ -436,7 +452,7 @@ def _for_python(value: object, plan: ArgumentPlan) -> object:
 
     if plan.action == "CONVERT":
         return prepare_argument(value, plan)
-    return copy_snapshot(_array(value)) if plan.shares_with is not None else value
+    return copy_snapshot(cast(Any, value)) if plan.shares_with is not None else value
 
 
 def _copy_text(kernel: str, one: ArgumentPlan) -> str:
