@@ -179,7 +179,7 @@ class PyccelKernel(_Guard):
         """What a call with these arguments would do; nothing is copied or run."""
         return self._plan(self._signature.bind(args, kwargs))
 
-    def _plan(self, values: Sequence[object]) -> CallPlan:
+    def _plan(self, values: Sequence[object], target: Target = "host") -> CallPlan:
         # Imported here: a notebook whose calls all pass never needs it, and it takes 6 ms.
         from kit.plan import plan_call
 
@@ -190,6 +190,8 @@ class PyccelKernel(_Guard):
             policy=self._policy,
             language=self._language,
             uncompiled=self._build is not None and self._build.load_python is not None,
+            # Uncompiled, objects are of the class that the cell's own Python made.
+            module=None if target == "python" else getattr(self._function, "__self__", None),
         )
 
     def _call_slowly(
@@ -197,7 +199,7 @@ class PyccelKernel(_Guard):
     ) -> Any:
         __tracebackhide__ = True
         values = self._signature.bind(args, kwargs)
-        plan = self._plan(values)
+        plan = self._plan(values, target)
         refusal = plan.refusal()
         if refusal is not None:
             raise in_words_of_caller(refusal, self._signature)

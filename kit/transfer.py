@@ -85,6 +85,8 @@ def write_back(original: NdArray, buffer: NdArray) -> None:
 def prepare_argument(value: object, plan: ArgumentPlan, pool: BufferPool | None = None) -> object:
     """What the compiled function is given for `value`; copies where the plan says so."""
     if plan.action == "CONVERT":
+        if plan.type.container is not None:
+            return cast("list[object] | set[object]", value).copy()
         return convert_scalar(value, plan.type)
     if plan.action == "COPY":
         read = plan.parameter.intent != "out"
