@@ -9,6 +9,7 @@ from typing import ClassVar
 from kit.source.extents.loops import LoopWalk, assigned_names, vague
 from kit.source.extents.needs import Loop
 from kit.source.extents.numbers import Shape, Value, shaped
+from kit.source.imports import imported_names
 
 __all__ = ["StatementWalk"]
 
@@ -57,7 +58,10 @@ class StatementWalk(LoopWalk):
     def _store(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         if isinstance(target, ast.Name):
             number = self.number(value)
-            self._bind(target.id, self.view(value) if number is None else number)
+            found = self.view(value) if number is None else number
+            if isinstance(value, ast.Name) and isinstance(found, tuple):
+                self.fill(found, value)
+            self._bind(target.id, found)
         elif isinstance(target, ast.Subscript):
             self._fill(target, value, node)
         elif isinstance(target, ast.Tuple):
@@ -141,6 +145,9 @@ class StatementWalk(LoopWalk):
     def _expression(self, node: ast.Expr) -> None:
         self.shape(node.value)
 
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.imports = {**self.imports, **imported_names(node)}
+
     def _nested(self, node: ast.FunctionDef) -> None:
         self.known[node.name] = None
         self.unseen.append(node)
@@ -205,6 +212,8 @@ class StatementWalk(LoopWalk):
         ast.Continue: _leave,
         ast.Expr: _expression,
         ast.FunctionDef: _nested,
+        ast.Import: _import,
+        ast.ImportFrom: _import,
         ast.With: _with,
         ast.Assert: _assert,
     }
