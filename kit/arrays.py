@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["ArrayKind", "array_kind"]
+__all__ = ["ArrayKind", "array_kind", "plain_array"]
 
 ArrayKind = Literal["numpy", "cuda", "array_interface", "dlpack"]
 """How an array is read: as a NumPy array, by one of the two array interfaces, or by DLPack."""
@@ -72,3 +72,14 @@ def _has_method(value: object, name: str) -> bool:
     # Looked up on the class, as Python does for its own protocols: proxies that answer every
     # attribute of the instance are then no arrays.
     return callable(getattr(type(value), name, None))
+
+
+def plain_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same elements as a plain NumPy array: no method or property of a subclass is asked.
+
+    Examples
+    --------
+    >>> type(plain_array(np.matrix([[1, 2]])))
+    <class 'numpy.ndarray'>
+    """
+    return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)

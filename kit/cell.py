@@ -16,6 +16,7 @@ from kit.source.extents.functions import FunctionRules, find_rules
 from kit.source.header import check_keyword_order, header_text
 from kit.source.intent import Write, find_writes
 from kit.source.keeping import find_kept
+from kit.source.list_writes import explain_lost_write, plain_lists
 from kit.source.outline import Outline, outline_cell
 from kit.source.outputs import declare_outputs
 from kit.source.place import Source
@@ -153,9 +154,11 @@ def parse_cell(
     bodies = {**(functions or {}), **outline.functions}
     ranks = {name: _ranks(one) for name, one in signatures.items()}
     imports, classes = outline.imports, outline.classes
-    writes = find_writes(bodies, ranks=ranks, imports=imports, classes=classes)
+    lists = {name: plain_lists(one) for name, one in signatures.items()}
+    writes = find_writes(bodies, ranks=ranks, imports=imports, classes=classes, lists=lists)
     for name, signature in signatures.items():
-        _check_writes(signature, writes[name], outline.functions[name], text)
+        loses = language == "fortran" and name in public
+        _check_writes(signature, writes[name], outline.functions[name], text, loses=loses)
     kept: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
     if classes or functions:  # otherwise there are no objects
         kept = find_kept(bodies, ranks=ranks, imports=imports, classes=classes)
@@ -264,8 +267,14 @@ def _ranks(signature: Signature) -> Mapping[str, int | None]:
 
 
 def _check_writes(
-    signature: Signature, writes: Mapping[str, Write], node: ast.FunctionDef, source: Source
+    signature: Signature,
+    writes: Mapping[str, Write],
+    node: ast.FunctionDef,
+    source: Source,
+    *,
+    loses: bool,
 ) -> None:
+    """Refuse writes that would go wrong; `loses` where lists of Python are not written back."""
     for one in signature.parameters:
         write = writes.get(one.name)
         if one.final and write is None:
@@ -288,6 +297,9 @@ def _check_writes(
                 f"{one.name}[:] = {one.name}[:] + 1.0  # to write it\n"
                 f"{one.name}_new = {one.name} + 1.0  # to leave it as it is",
             )
+        lost = explain_lost_write(one, write, source) if loses else None
+        if lost is not None:
+            raise lost
 
 
 def _first_store(node: ast.FunctionDef, name: str) -> Write | None:

@@ -568,7 +568,7 @@ index_of_name(const Table *table, PyObject *name)
         }
     }
     for (int k = 0; k < table->n_parameters; k++) {
-        if (PyUnicode_Compare(table->names[k], name) == 0) {
+        if (table->names[k] != NULL && PyUnicode_Compare(table->names[k], name) == 0) {
             return k;
         }
     }
@@ -892,12 +892,18 @@ read_parameters(PyObject *rows, Table *table)
         PyObject *name, *keyword, *defaults;
         PyObject *row = PyTuple_GET_ITEM(rows, k);
         if (!is_row(row)
-            || !PyArg_ParseTuple(row, "UOO!", &name, &keyword, &PyTuple_Type, &defaults)) {
+            || !PyArg_ParseTuple(row, "OOO!", &name, &keyword, &PyTuple_Type, &defaults)) {
             return -1;
         }
-        Py_INCREF(name);
-        PyUnicode_InternInPlace(&name);
-        table->names[k] = name;
+        if (name != Py_None && !PyUnicode_CheckExact(name)) {
+            PyErr_SetString(PyExc_TypeError, "guard: a name is text");
+            return -1;
+        }
+        if (name != Py_None) { /* None: by position only */
+            Py_INCREF(name);
+            PyUnicode_InternInPlace(&name);
+            table->names[k] = name;
+        }
         if (keyword == Py_None) {
             table->n_positional = k + 1;
         }

@@ -64,7 +64,11 @@ def guard_table(
     positions = {one.name: index for index, one in enumerate(signature.parameters)}
     alone = signature.variants[0] if len(signature.variants) == 1 else None
     parameters = tuple(
-        (one.name, keywords.get(one.name), _default(one, None if alone is None else alone[index]))
+        (
+            None if one.positional_only else one.name,
+            keywords.get(one.name),
+            _default(one, None if alone is None else alone[index]),
+        )
         for index, one in enumerate(signature.parameters)
     )
     variants = tuple(

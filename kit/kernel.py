@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from kit.arrays import plain_array
 from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
 from kit.boundary.describe import describe_kernel, describe_stub
@@ -186,7 +187,7 @@ class PyccelKernel(_Guard):
         values = self._signature.bind(args, kwargs)
         return self._plan(arrays_of_views(values) or values)
 
-    def _plan(self, values: Sequence[object]) -> CallPlan:
+    def _plan(self, values: Sequence[object], target: Target = "host") -> CallPlan:
         # Imported here: a notebook whose calls all pass never needs it, and it takes 6 ms.
         from kit.plan import plan_call
 
@@ -197,6 +198,8 @@ class PyccelKernel(_Guard):
             policy=self._policy,
             language=self._language,
             uncompiled=self._build is not None and self._build.load_python is not None,
+            # Uncompiled, objects are of the class that the cell's own Python made.
+            module=None if target == "python" else getattr(self._function, "__self__", None),
         )
 
     def _call_slowly(
@@ -205,7 +208,7 @@ class PyccelKernel(_Guard):
         __tracebackhide__ = True
         given = self._signature.bind(args, kwargs)
         values = arrays_of_views(given) or given
-        plan = self._plan(values)
+        plan = self._plan(values, target)
         refusal = plan.refusal()
         if refusal is not None:
             views = {
@@ -214,9 +217,20 @@ class PyccelKernel(_Guard):
                 if array is not value
             }
             raise in_words_of_caller(refusal, self._signature, views)
+        # From here on an array is its elements, whatever a subclass makes of them: as compiled.
+        values = [_plain(one) for one in values]
         if target == "python" or plan.target == "python":
             return self._run_python(plan, values)
-        self._warn_of_copies(plan)
+        if self._warn_of_copies(plan):
+            plan = self._plan(values)  # whoever shows warnings may have changed the arguments
+            refusal = plan.refusal()
+            if refusal is not None:
+                raise refusal
+        if any(one.action == "COPY" and one.written for one in plan.arguments):
+            from kit.interrupts import deferred_interrupts
+
+            with deferred_interrupts():
+                return self._run_on_copies(plan, values)
         return self._run_on_copies(plan, values)
 
     def _run_on_copies(self, plan: CallPlan, values: Sequence[object]) -> Any:
@@ -291,9 +305,11 @@ class PyccelKernel(_Guard):
             )
         return "host"  # also under "emulator", which only CUDA cells have
 
-    def _warn_of_copies(self, plan: CallPlan) -> None:
+    def _warn_of_copies(self, plan: CallPlan) -> bool:
+        """Say once for each argument that it is copied; whether anything was said."""
+        said = False
         if self._policy != "warn":
-            return
+            return said
         for one in plan.arguments:
             name = one.parameter.name
             if one.action != "COPY" or name in self._warned:
@@ -302,6 +318,8 @@ class PyccelKernel(_Guard):
             warnings.warn(text, CopyWarning, stacklevel=_frames_of_kit())
             # Afterwards, so that a warning that a filter made an error comes again.
             self._warned.add(name)
+            said = True
+        return said
 
     # ---- what it is -------------------------------------------------------------------------
 
@@ -441,8 +459,8 @@ def _frames_of_kit() -> int:
     return level
 
 
-def _array(value: object) -> np.ndarray[Any, Any]:
-    return cast("np.ndarray[Any, Any]", value)  # the plan says COPY for nothing else
+def _plain(value: object) -> object:
+    return plain_array(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
 def _for_python(value: object, plan: ArgumentPlan) -> object:
@@ -450,7 +468,7 @@ def _for_python(value: object, plan: ArgumentPlan) -> object:
 
     if plan.action == "CONVERT":
         return prepare_argument(value, plan)
-    return copy_snapshot(_array(value)) if plan.shares_with is not None else value
+    return copy_snapshot(cast(Any, value)) if plan.shares_with is not None else value
 
 
 def _copy_text(kernel: str, one: ArgumentPlan) -> str:

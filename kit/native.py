@@ -6,6 +6,7 @@ takes longer. It serves where neither is possible: no compiler, no headers, nowh
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -72,6 +73,7 @@ def _stored(name: Name) -> ModuleType | None:
 
 def _load_or_build(name: Name) -> ModuleType | None:
     from kit.cache import Store
+    from kit.store.loading import ArtifactUnusable
     from kit.store.location import store_location
     from kit.store.shelves import Shelves
 
@@ -79,14 +81,17 @@ def _load_or_build(name: Name) -> ModuleType | None:
     store = Store(location.root / name, is_private=location.is_private)
     key = _key(name)
     entry = store.lookup(key)
-    if entry is None:
-        compiler = find_compilers("c")["c"]
-        if not Path(_include(), "Python.h").exists() or not _is_writable(location.root):
-            return None
-        with Shelves(location.root, create=True, is_private=location.is_private):
-            entry, _ = store.build_once(
-                key, lambda scratch: _build(scratch, name, key, compiler), label=f"kit's {name}"
-            )
+    if entry is not None:
+        # What does not load (another C library, a damaged file) is forgotten, and built again.
+        with contextlib.suppress(ArtifactUnusable):
+            return store.load(entry)
+    compiler = find_compilers("c")["c"]
+    if not Path(_include(), "Python.h").exists() or not _is_writable(location.root):
+        return None
+    with Shelves(location.root, create=True, is_private=location.is_private):
+        entry, _ = store.build_once(
+            key, lambda scratch: _build(scratch, name, key, compiler), label=f"kit's {name}"
+        )
     return store.load(entry)
 
 

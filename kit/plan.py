@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, Literal, cast
-
-import numpy as np
+from typing import Literal
 
 from kit.boundary.argument_plan import (
     ArgumentPlan,
@@ -16,20 +13,16 @@ from kit.boundary.argument_plan import (
     refuse_copy,
     refuse_empty,
     refuse_kept,
-    refuse_shared,
-    snapshot,
 )
 from kit.boundary.extent_check import find_broken_rule
 from kit.boundary.refusals import CallText
-from kit.boundary.sharing import inspect_sharing
+from kit.boundary.shared_arguments import plan_sharing
 from kit.errors import ArgumentRefused, argument_refused
 from kit.show.plan_text import plan_html, plan_text
 from kit.signature import ArgumentType, Signature
 from kit.terms import Language, Policy
 
 __all__ = ["ArgumentPlan", "CallPlan", "plan_call"]
-
-NdArray = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -116,6 +109,7 @@ def plan_call(
     policy: Policy,
     language: Language,
     uncompiled: bool = True,
+    module: object = None,
 ) -> CallPlan:
     """Decide every argument of a call.
 
@@ -133,6 +127,9 @@ def plan_call(
         What the kernel was translated to.
     uncompiled : bool
         Whether the cell can also run uncompiled, for what compiled C cannot take.
+    module : object
+        The extension module that the kernel is in, whose classes its objects are of; None where
+        any class of the right name will do.
 
     Returns
     -------
@@ -147,7 +144,7 @@ def plan_call(
     )
     best: CallPlan | None = None
     for variant in signature.variants:
-        plan = _plan_variant(signature, variant, values, policy, language, call, uncompiled)
+        plan = _plan_variant(signature, variant, values, policy, language, call, uncompiled, module)
         if plan.passes:
             return plan
         if best is None or _distance(plan) < _distance(best):
@@ -181,13 +178,14 @@ def _plan_variant(
     language: Language,
     call: CallText,
     uncompiled: bool,
+    module: object,
 ) -> CallPlan:
     plans = [
-        plan_argument(parameter, one, value, language, call)
+        plan_argument(parameter, one, value, language, call, module)
         for parameter, one, value in zip(signature.parameters, variant, values, strict=True)
     ]
     if all(one.action != "REFUSE" for one in plans):
-        plans = _plan_sharing(plans, values, call)
+        plans = plan_sharing(plans, values, call)
         plans = _plan_extents(plans, signature, values, call)
     plans = [
         refuse_kept(one, value, call) if one.action == "COPY" and one.parameter.kept_by else one
@@ -212,28 +210,6 @@ def _plan_variant(
     )
 
 
-def _plan_sharing(
-    plans: list[ArgumentPlan], values: Sequence[object], call: CallText
-) -> list[ArgumentPlan]:
-    """What shares elements with a written argument: a snapshot, or no second output."""
-    planned = list(plans)
-    arrays = [index for index, one in enumerate(plans) if _is_array(one, values[index])]
-    for first, second in combinations(arrays, 2):
-        if not (plans[first].written or plans[second].written):
-            continue
-        sharing = inspect_sharing(cast(NdArray, values[first]), cast(NdArray, values[second]))
-        if sharing == "apart":
-            continue
-        if plans[first].written and plans[second].written:
-            other = plans[first].parameter.name
-            planned[second] = refuse_shared(planned[second], other, sharing, call)
-        elif plans[first].written:
-            planned[second] = snapshot(planned[second], plans[first], sharing)
-        else:
-            planned[first] = snapshot(planned[first], plans[second], sharing)
-    return planned
-
-
 def _plan_extents(
     plans: list[ArgumentPlan], signature: Signature, values: Sequence[object], call: CallText
 ) -> list[ArgumentPlan]:
@@ -243,7 +219,3 @@ def _plan_extents(
         return plans
     name, refusal = broken
     return [refuse(one, refusal) if one.parameter.name == name else one for one in plans]
-
-
-def _is_array(plan: ArgumentPlan, value: object) -> bool:
-    return plan.type.is_array and isinstance(value, np.ndarray)

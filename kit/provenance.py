@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from kit.source.unit import CellSource
 from kit.terms import Language
@@ -15,8 +15,7 @@ __all__ = ["CacheInfo", "KernelBuild"]
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheInfo:
+class CacheInfo(NamedTuple):
     """Whether a kernel's artifact was there already.
 
     Parameters

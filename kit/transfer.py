@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from kit.arrays import plain_array
 from kit.boundary.scalars import convert_scalar
 from kit.copying.blocked import copy_elements
 from kit.copying.pool import BufferPool
@@ -67,7 +68,7 @@ def copy_in(
     else:
         buffer = pool.take(value.shape, dtype, order)
     if read:
-        copy_elements(buffer, value.view(np.ndarray))
+        copy_elements(buffer, plain_array(value))
     return buffer
 
 
@@ -78,12 +79,14 @@ def copy_snapshot(value: NdArray) -> NdArray:
 
 def write_back(original: NdArray, buffer: NdArray) -> None:
     """Fill the caller's array, whatever its strides and byte order, with what the kernel wrote."""
-    copy_elements(original.view(np.ndarray), buffer)
+    copy_elements(plain_array(original), buffer)
 
 
 def prepare_argument(value: object, plan: ArgumentPlan, pool: BufferPool | None = None) -> object:
     """What the compiled function is given for `value`; copies where the plan says so."""
     if plan.action == "CONVERT":
+        if plan.type.container is not None:
+            return cast("list[object] | set[object]", value).copy()
         return convert_scalar(value, plan.type)
     if plan.action == "COPY":
         read = plan.parameter.intent != "out"
@@ -92,7 +95,7 @@ def prepare_argument(value: object, plan: ArgumentPlan, pool: BufferPool | None 
         return copy_in(cast(NdArray, value), plan.type, read=False)
     if plan.type.is_array and plan.reason:
         # The same elements under another name of their dtype (long long is int64, too).
-        return cast(NdArray, value).view(np.ndarray).view(plan.type.dtype)
+        return plain_array(cast(NdArray, value)).view(plan.type.dtype)
     return value
 
 
@@ -116,20 +119,7 @@ def prepare_arguments(
 def write_back_outputs(
     values: Sequence[object], prepared: Sequence[object], plans: Sequence[ArgumentPlan]
 ) -> None:
-    """Fill the caller's arrays with what the kernel wrote.
-
-    Ctrl-C meanwhile is raised when all of them are filled: results are there, not half of them.
-    """
-    outputs = [
-        (cast(NdArray, value), cast(NdArray, buffer))
-        for value, buffer, plan in zip(values, prepared, plans, strict=True)
-        if plan.action == "COPY" and plan.written
-    ]
-    try:
-        for original, buffer in outputs:
-            write_back(original, buffer)
-    except BaseException:
-        # All again, because where it stopped is not known; NumPy is not interrupted in a copy.
-        for original, buffer in outputs:
-            np.copyto(original.view(np.ndarray), buffer)
-        raise
+    """Fill the caller's arrays with what the kernel wrote."""
+    for value, buffer, plan in zip(values, prepared, plans, strict=True):
+        if plan.action == "COPY" and plan.written:
+            write_back(cast(NdArray, value), cast(NdArray, buffer))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from kit.boundary.array_fit import judge_array
 from kit.boundary.containers import judge_container
 from kit.boundary.refusals import CallText, array_fix, describe_value
 from kit.boundary.scalars import judge_scalar
-from kit.boundary.sharing import Sharing
 from kit.boundary.verdict import PASS, ErrorKind, Refusal, Verdict
 from kit.layout import LayoutFacts
 from kit.signature import IN_MODULE, IN_RESULT, ArgumentType, Parameter
@@ -18,13 +15,12 @@ from kit.terms import Action, Language
 
 __all__ = [
     "ArgumentPlan",
+    "copy_text",
     "plan_argument",
     "refuse",
     "refuse_copy",
     "refuse_empty",
     "refuse_kept",
-    "refuse_shared",
-    "snapshot",
 ]
 
 
@@ -95,6 +91,7 @@ def plan_argument(
     value: object,
     language: Language,
     call: CallText,
+    module: object = None,
 ) -> ArgumentPlan:
     """Decide one argument by itself; whether it shares elements with others comes later.
 
@@ -110,11 +107,20 @@ def plan_argument(
         What the kernel was translated to.
     call : CallText
         The call, for the fix.
+    module : object
+        The extension module that the kernel is in, for its classes; None where it is not known.
     """
     if value is None and parameter.default is None:
         verdict = PASS  # an optional argument that is absent
     elif expected.container is not None:
-        verdict = judge_container(parameter.name, value, expected)
+        verdict = judge_container(
+            parameter.name,
+            value,
+            expected,
+            written=parameter.intent != "in",
+            refilled=language == "c" and not parameter.final,
+            module=module,
+        )
     elif expected.is_array:
         verdict = judge_array(
             parameter.name,
@@ -162,39 +168,8 @@ def refuse(plan: ArgumentPlan, refusal: Refusal) -> ArgumentPlan:
     )
 
 
-def snapshot(plan: ArgumentPlan, output: ArgumentPlan, sharing: Sharing) -> ArgumentPlan:
-    """The plan of an input that is read as it was before the kernel wrote `output`."""
-    other = output.parameter.name
-    planned = replace(plan, shares_with=other)
-    if "COPY" in (plan.action, output.action):
-        # Once is enough: the kernel has a copy of this one already, or it writes a copy of the
-        # other, and the caller's memory changes only when it has ended.
-        return planned
-    nbytes = plan.facts.nbytes if plan.facts is not None else 0
-    reason = f"{_SHARES[sharing]} {other}, which the kernel writes"
-    return replace(planned, action="COPY", reason=reason, bytes_in=nbytes)
-
-
-_SHARES: Final[Mapping[Sharing, str]] = {
-    "shared": "shares elements with",
-    "undecided": "may share elements (too many strides to prove otherwise) with",
-}
-
-
-def refuse_shared(plan: ArgumentPlan, other: str, sharing: Sharing, call: CallText) -> ArgumentPlan:
-    """The plan of an output that shares elements with the output `other`."""
-    if plan.action == "REFUSE":
-        return plan
-    return _refused(
-        plan,
-        found=f"{plan.parameter.name} {_SHARES[sharing]} {other}, and the kernel writes both",
-        need="outputs that share no element",
-        fix=_copy_text(plan, call),
-    )
-
-
-def _copy_text(plan: ArgumentPlan, call: CallText) -> str:
-    """A copy under a name of its own, since the caller may have passed one variable twice."""
+def copy_text(plan: ArgumentPlan, call: CallText) -> str:
+    """Lines that copy under another name: the caller may have passed one variable twice."""
     name, copied = plan.parameter.name, f"{plan.parameter.name}_copy"
     order = f'order="{plan.type.order}"' if plan.type.rank > 1 else ""
     text = f"{name}.copy({order})"
@@ -216,7 +191,7 @@ def refuse_empty(plan: ArgumentPlan) -> ArgumentPlan:
 def refuse_copy(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPlan:
     """Under the policy "strict": what would be copied is refused, with the copy as the fix."""
     if plan.shares_with is not None:
-        fix = _copy_text(plan, call)
+        fix = copy_text(plan, call)
     else:
         fix = array_fix(plan.parameter.name, value, plan.type, written=plan.written, call=call)
     return _refused(
@@ -232,7 +207,7 @@ def refuse_kept(plan: ArgumentPlan, value: object, call: CallText) -> ArgumentPl
     name, keeper = plan.parameter.name, plan.parameter.kept_by[0]
     where = {IN_RESULT: "the returned object", IN_MODULE: "an object"}.get(keeper, keeper)
     if plan.shares_with is not None:
-        fix = _copy_text(plan, call)
+        fix = copy_text(plan, call)
     else:
         fix = array_fix(name, value, plan.type, written=False, call=call)
     first, *others = fix.splitlines()

@@ -11,6 +11,7 @@ import linecache
 import re
 import sys
 from collections.abc import Mapping, Set
+from keyword import iskeyword
 from pathlib import Path
 from types import FrameType
 
@@ -73,7 +74,7 @@ def reword_fix(fix: str, kernel: str, argument: str, texts: Mapping[str, str]) -
     """
     if argument not in texts:
         return fix
-    is_variable = texts[argument].isidentifier()
+    is_variable = texts[argument].isidentifier() and not iskeyword(texts[argument])  # None, True
     lines: list[str] = []
     target = f"{argument} = "
     for line in fix.splitlines():

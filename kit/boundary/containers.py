@@ -1,17 +1,18 @@
-"""Lists, tuples, sets, dictionaries and objects of the cell's classes: passed on as they are.
+"""Lists, tuples, sets and objects of the cell's classes: passed on as they are, or refused.
 
-Pyccel's wrappers check the elements themselves, with a clean TypeError. What they do not check is
-the range of integers (2.2.3: the kernel runs with -1, then SystemError), and complex numbers lose
-imaginary parts that are not finite.
+Pyccel's C wrapper empties each list and set after the call and fills it with what the kernel has of
+it, also where it only reads (2.2.3); that is no change only where the elements are of the type that
+it makes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+from kit.boundary.container_elements import element_kinds, refuse_element
 from kit.boundary.refusals import describe_value
-from kit.boundary.scalars import INT_RANGES, is_mangled
+from kit.boundary.scalars import passing_types
 from kit.boundary.verdict import PASS, Verdict, refuse
 from kit.signature import ArgumentType
 
@@ -20,7 +21,15 @@ __all__ = ["judge_container"]
 _BUILTIN: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "dict": dict}
 
 
-def judge_container(name: str, value: object, expected: ArgumentType) -> Verdict:
+def judge_container(
+    name: str,
+    value: object,
+    expected: ArgumentType,
+    *,
+    written: bool = False,
+    refilled: bool = False,
+    module: object = None,
+) -> Verdict:
     """Whether a container or an object of a class may be passed on.
 
     Parameters
@@ -31,9 +40,15 @@ def judge_container(name: str, value: object, expected: ArgumentType) -> Verdict
         What was passed; it is iterated where it is a container.
     expected : ArgumentType
         A type with `container` set.
+    written : bool
+        Whether the kernel writes it.
+    refilled : bool
+        Whether the wrapper fills lists and sets anew, whatever the kernel does.
+    module : object
+        The kernel's extension module, where its classes are; None where it is not known.
     """
     if expected.container == "class":
-        return _judge_object(name, value, expected)
+        return _judge_object(name, value, expected, module)
     builtin = _BUILTIN.get(expected.container or "")
     if builtin is None:
         return PASS
@@ -44,33 +59,33 @@ def judge_container(name: str, value: object, expected: ArgumentType) -> Verdict
             need=f"a {builtin.__name__}, as {expected.text}",
             fix=f"{name} = {_converted(name, value, builtin)}",
         )
-    outside = _first_bad(cast("Iterable[object]", value))
-    if outside is None:
+    element = expected.elements
+    if element is None or element.rank or element.container is not None:
         return PASS
-    if not isinstance(outside, int):
-        return refuse(
-            "value",
-            found=f"the element {outside}",
-            need=f"finite imaginary parts in {expected.text}, because Pyccel changes others",
-            fix=f"{name} = {_finite(name, builtin)}  # without their imaginary parts\n"
-            f"# or annotate {name}: 'complex128[:]', and pass an array",
+    values = cast("Collection[Any]", value)
+    kinds = element_kinds(values, element)
+    if kinds is None:
+        return refuse_element(name, values, expected, written=written)
+    made = passing_types(element)[0]
+    if refilled and not written and builtin is not tuple and kinds - {made}:
+        kind, other = builtin.__name__, next(iter(kinds - {made})).__name__
+        reason = (
+            f"to a {kind} of its own, because Pyccel replaces each {other} by a {made.__name__}"
         )
-    low, high = INT_RANGES["int64"]
-    return refuse(
-        "value",
-        found=f"the element {outside}",
-        need=f"integers from {low} to {high} in {expected.text}",
-        fix=_clamped(name, builtin, low, high),
-    )
+        return Verdict(action="CONVERT", reason=reason)
+    return PASS
 
 
-def _judge_object(name: str, value: object, expected: ArgumentType) -> Verdict:
-    # By name: the class that was compiled is in the extension module, which checks it again.
-    if any(one.__name__ == expected.dtype for one in type(value).__mro__):
+def _judge_object(name: str, value: object, expected: ArgumentType, module: object) -> Verdict:
+    # By name where the class that was compiled is not known; the wrapper then checks it again.
+    compiled = getattr(module, expected.dtype, None)
+    alike = any(one.__name__ == expected.dtype for one in type(value).__mro__)
+    if isinstance(value, compiled) if isinstance(compiled, type) else alike:
         return PASS
+    found = describe_value(value)
     return refuse(
         "type",
-        found=describe_value(value),
+        found=f"{found} of another build of its cell, or of another cell" if alike else found,
         need=f"an object of the cell's class {expected.dtype}",
         fix=f"{name} = {expected.dtype}(...)  # the class of the same cell, with its arguments",
     )
@@ -86,33 +101,3 @@ def _converted(name: str, value: object, builtin: type) -> str:
     except TypeError:
         return "{}" if builtin is dict else f"{builtin.__name__}([{name}])"
     return f"{builtin.__name__}({name})"
-
-
-def _clamped(name: str, builtin: type, low: int, high: int) -> str:
-    clamp = f"min(max(one, {low}), {high})"
-    if builtin is dict:
-        return f"{name} = {{key: min(max(one, {low}), {high}) for key, one in {name}.items()}}"
-    return f"{name} = {builtin.__name__}([{clamp} for one in {name}])"
-
-
-def _finite(name: str, builtin: type) -> str:
-    return f"{builtin.__name__}([one if np.isfinite(one) else complex(one.real) for one in {name}])"
-
-
-def _first_bad(values: Iterable[object]) -> object:
-    """The first number that a wrapper would change, or None."""
-    low, high = INT_RANGES["int64"]
-    if isinstance(values, Mapping):
-        mapping = cast("Mapping[object, object]", values)
-        values = [*mapping.keys(), *mapping.values()]
-    for one in values:
-        if isinstance(one, int):
-            if not low <= one <= high:
-                return one
-        elif is_mangled(one):
-            return one
-        elif type(one) in (list, tuple, set, dict):
-            nested = _first_bad(cast("Iterable[object]", one))
-            if nested is not None:
-                return nested
-    return None

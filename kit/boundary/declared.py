@@ -94,10 +94,15 @@ def _parse(source: str, outputs: Sequence[str] | None) -> Signature:
     if outputs is not None or not _is_stub(functions[0]):
         return signature
     parameters = tuple(
-        replace(one, intent="inout") if one.is_array and not one.final else one
+        replace(one, intent="inout") if _may_be_written(one) else one
         for one in signature.parameters
     )
     return replace(signature, parameters=parameters)
+
+
+def _may_be_written(parameter: Parameter) -> bool:
+    is_list = any(one.container in ("list", "set") for one in parameter.types)
+    return (parameter.is_array or is_list) and not parameter.final
 
 
 def _is_stub(node: ast.FunctionDef) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from kit.arrays import plain_array
 from kit.boundary.extent_fixes import mend_call
 from kit.boundary.refusals import CallText
 from kit.boundary.verdict import Refusal
@@ -54,7 +55,12 @@ def find_broken_rule(
 
 def _measured(named: Mapping[str, object], one: Quantity) -> int:
     value = cast(Any, named[one.parameter])
-    return int(value) if one.axis is None else int(np.shape(value)[one.axis])
+    if one.axis is None:
+        return int(value)
+    # A subclass may say something else.
+    is_array = isinstance(value, np.ndarray)
+    shape = plain_array(cast(Any, value)).shape if is_array else np.shape(value)
+    return int(shape[one.axis])
 
 
 def _ranks(named: Mapping[str, object]) -> dict[str, int]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kit.terms import Action
 
@@ -15,8 +14,8 @@ __all__ = ["PASS", "ErrorKind", "Refusal", "Verdict", "refuse"]
 ErrorKind = Literal["type", "value"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+# No dataclasses: making their classes takes a millisecond of every process that has a kernel.
+class Refusal(NamedTuple):
     """Why a value cannot serve, and what to do about it.
 
     Parameters
@@ -33,8 +32,7 @@ class Refusal:
     fix: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What happens to one value, and why.
 
     Parameters

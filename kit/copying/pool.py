@@ -153,8 +153,9 @@ def release_buffers() -> int:
     """Give back the memory that kernels keep for their next copies.
 
     Kernels copy arguments that are not in the declared order, and keep the memory of large copies:
-    for a minute, for each kernel at most a sixteenth of the memory or 1 GiB, for all at most an
-    eighth or 2 GiB, and not when memory becomes scarce. Arrays in use are not touched.
+    for each kernel at most a sixteenth of the memory or 1 GiB, for all at most an eighth or 2 GiB,
+    until another copy is made and it was unused for a minute, or memory becomes scarce. Arrays in
+    use are not touched.
 
     Returns
     -------

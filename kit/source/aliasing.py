@@ -11,6 +11,7 @@ from kit.source.library_calls import (
     attribute_shares,
     builtin_shares,
     library_effect,
+    list_effect,
     method_effect,
     stranger_effect,
 )
@@ -30,10 +31,17 @@ __all__ = ["lower_function"]
 
 
 def lower_function(
-    node: ast.FunctionDef, functions: frozenset[str], imports: Mapping[str, str]
+    node: ast.FunctionDef,
+    functions: frozenset[str],
+    imports: Mapping[str, str],
+    plain: frozenset[str] = frozenset(),
 ) -> Facts:
-    """The facts of one function; `functions` are those whose bodies are known too."""
-    lowering = _Lowering(functions, imports)
+    """The facts of one function.
+
+    `functions` are those whose bodies are known too, `plain` the parameters that are lists, sets
+    and tuples of numbers: what is made of their elements shares nothing with them.
+    """
+    lowering = _Lowering(functions, imports, plain)
     lowering.parameters = {one.arg for one in every_argument(node.args)}
     lowering.statements(node.body)
     return lowering.facts
@@ -42,10 +50,13 @@ def lower_function(
 class _Lowering:
     """Walks one body once. Names of nested functions get a prefix of their own."""
 
-    def __init__(self, functions: frozenset[str], imports: Mapping[str, str]) -> None:
+    def __init__(
+        self, functions: frozenset[str], imports: Mapping[str, str], plain: frozenset[str]
+    ) -> None:
         self.facts = Facts()
         self.parameters: set[str] = set()
         self._functions = functions
+        self._plain = plain
         self._imports = dict(imports)
         self._nested: dict[str, list[str]] = {}
         self._scopes: list[dict[str, str]] = []
@@ -265,6 +276,8 @@ class _Lowering:
     def _subscript(self, node: ast.Subscript) -> Origins:
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         dropped = 0
+        if isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load):
+            dropped = self._drops_all(node.value)
         for one in items:
             if isinstance(one, ast.Slice):
                 for part in (one.lower, one.upper, one.step):
@@ -274,6 +287,10 @@ class _Lowering:
                 self.value(one)
                 dropped += 1
         return drop_axes(self.value(node.value), dropped)
+
+    def _drops_all(self, node: ast.expr) -> int:
+        """1 for a list of numbers, of which a slice is a copy; 0 for all else."""
+        return int(isinstance(node, ast.Name) and self._key(node.id) in self._plain)
 
     def _attribute(self, node: ast.Attribute) -> Origins:
         return attribute_shares(node.attr, self.value(node.value))
@@ -338,6 +355,8 @@ class _Lowering:
         if isinstance(function, ast.Attribute):
             receiver = self.value(function.value)
             effect = method_effect(function.attr, receiver, positional, keywords)
+            if self._plain:
+                effect = list_effect(function.attr, effect, self._plain, receiver)
             use = self._call_fact(node, f".{function.attr}", [receiver, *positional], keywords)
             self.facts.uses.append(use)
             return (*self._apply(node, effect), (use.result, 0))
@@ -369,6 +388,8 @@ class _Lowering:
         if name in BUILTINS and name not in self.parameters:
             if name == "map" and node.args:
                 return self._call_map(node, positional)
+            if name in {"list", "set", "tuple"} and node.args and self._drops_all(node.args[0]):
+                return NOTHING
             return builtin_shares(name, positional)
         # A class of the cell, whose object is then the first argument, or an unknown function.
         made = ((self._next_result(), 0),)

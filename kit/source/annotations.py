@@ -240,7 +240,8 @@ class AnnotationReader(AnnotationRefusals):
         self, kind: str, items: list[ast.expr], in_text: bool
     ) -> tuple[Reading, ...]:
         kinds = [item for item in items if not _is_ellipsis(item)]
-        inner = [self._read(item, in_text)[0].type for item in kinds]
+        readings = [self._read(item, in_text) for item in kinds]
+        inner = [one[0].type for one in readings]
         texts = [one.text for one in inner] + ["..."] * (len(items) - len(kinds))
         alike = {one.dtype for one in inner}
         return (
@@ -250,6 +251,7 @@ class AnnotationReader(AnnotationRefusals):
                     rank=0 if kind == "dict" else 1 + max(one.rank for one in inner),
                     order=None,
                     container=kind,
+                    elements=inner[0] if len(readings) == len(readings[0]) == 1 else None,
                     text=f"{kind}[{', '.join(texts)}]",
                 )
             ),

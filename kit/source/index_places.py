@@ -7,9 +7,8 @@ zero count from the end, and say nothing beside one that counts from the start.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from math import gcd
-from typing import Final
+from typing import Final, NamedTuple
 
 from kit.source.linear import Linear
 
@@ -19,8 +18,7 @@ _Sum = Linear[str]
 """Multiples of what is not known, each by its text, and a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     """Every `step`-th place from `start` on, before `end`; None where that is the array's own."""
 
     start: _Sum

@@ -83,13 +83,21 @@ def find_writes(
     ranks: Mapping[str, Mapping[str, int | None]] | None = None,
     imports: Mapping[str, str] | None = None,
     classes: Mapping[str, ast.ClassDef] | None = None,
+    lists: Mapping[str, frozenset[str]] | None = None,
 ) -> Mapping[str, Mapping[str, Write]]:
-    """For each function, the parameters that it may write and the first place that does."""
+    """For each function, the parameters that it may write and the first place that does.
+
+    `lists` are the parameters that are lists, sets or tuples of numbers.
+    """
     names = frozenset(functions)
     given = ranks or {}
+    # A class may have a method `extend` that writes what it is given.
+    plain: Mapping[str, frozenset[str]] = lists if lists and not classes else {}
     origins = USUAL_IMPORTS if imports is None else imports
     known = {
-        name: _Function(Body.of(node, names, given.get(name), origins))
+        name: _Function(
+            Body.of(node, names, given.get(name), origins, plain.get(name, frozenset()))
+        )
         for name, node in functions.items()
     }
     operators = [_Function(Body.of(one, names, None, origins)) for one in _operators(classes or {})]

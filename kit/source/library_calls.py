@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kit.source.storage import NOTHING, Origins, drop_axes
@@ -15,6 +15,7 @@ __all__ = [
     "builtin_shares",
     "is_array_method",
     "library_effect",
+    "list_effect",
     "method_effect",
     "stranger_effect",
 ]
@@ -41,6 +42,14 @@ _BINARY_NUMPY: Final = frozenset(
     {"arctan2", "cross", "divide", "matmul", "mod", "true_divide", "vecdot", "add", "subtract"}
     | {"multiply", "power", "maximum", "minimum", "dot", "hypot", "linspace", "full", "full_like"}
     | {"array", "arange", "zeros", "ones", "empty", "sum", "min", "max", "amin", "amax", "prod"}
+)
+_LIST_READS: Final = frozenset(
+    {"union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset"}
+    | {"issuperset", "count", "index"}
+)
+# Not `append`: of a list in a list, the inner one is written by way of the outer one.
+_TAKES_ELEMENTS: Final = frozenset(
+    {"extend", "update", "intersection_update", "difference_update", "symmetric_difference_update"}
 )
 _ELEMENTS: Final = frozenset({"zip", "enumerate"})
 _SAME: Final = frozenset({"list", "tuple", "set", "dict", "min", "max"})
@@ -105,6 +114,17 @@ def method_effect(
     if name in _VIEWS:
         return Effect(shares=drop_axes(receiver, _UNKNOWN_RANK), writes=writes)
     return Effect(writes=writes + receiver)
+
+
+def list_effect(name: str, effect: Effect, plain: Collection[str], receiver: Origins) -> Effect:
+    """The effect of `x.name(...)` where `plain` are lists, sets and tuples of numbers.
+
+    Some methods only read the lists that they are given, and some of them the object, too.
+    """
+    if name not in _TAKES_ELEMENTS | _LIST_READS:
+        return effect
+    written = tuple(one for one in effect.writes if one[0] not in plain or one[1])
+    return replace(effect, writes=written + (receiver if name in _TAKES_ELEMENTS else NOTHING))
 
 
 def is_array_method(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 __all__ = ["Linear", "Quantity"]
@@ -35,9 +34,11 @@ class Quantity(NamedTuple):
         return self.parameter if self.axis is None else f"{self.parameter}.shape[{self.axis}]"
 
 
-@dataclass(frozen=True, slots=True)
+# No dataclass: a cell makes thousands of these, and every process that reads one makes the class.
 class Linear(Generic[Atom]):
     """``sum(factor * atom) + number``, in one canonical form, so that equal sums compare equal.
+
+    Immutable.
 
     Parameters
     ----------
@@ -53,8 +54,20 @@ class Linear(Generic[Atom]):
     ('-m + 2 * n - 1', True)
     """
 
-    terms: tuple[tuple[Atom, int], ...] = ()
-    number: int = 0
+    __slots__ = ("number", "terms")
+
+    def __init__(self, terms: tuple[tuple[Atom, int], ...] = (), number: int = 0) -> None:
+        self.terms = terms
+        self.number = number
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Linear):
+            return NotImplemented
+        same = cast("Linear[Any]", other)
+        return self.number == same.number and self.terms == same.terms
+
+    def __hash__(self) -> int:
+        return hash((self.terms, self.number))
 
     @staticmethod
     def of(atom: Some) -> Linear[Some]:
@@ -116,6 +129,9 @@ class Linear(Generic[Atom]):
     def value(self, values: Callable[[Atom], int]) -> int:
         """The number that it is, where `values` gives each atom's."""
         return self.number + sum(factor * values(atom) for atom, factor in self.terms)
+
+    def __repr__(self) -> str:
+        return f"Linear({self.terms!r}, {self.number!r})"
 
     def __str__(self) -> str:
         text = ""

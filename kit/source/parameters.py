@@ -65,6 +65,8 @@ class ArgumentType:
         Rank 0 and annotated `int`, `float`, `bool` or `complex` (not `np.int64`).
     container : str or None
         None for scalars, strings and arrays; `"list"`, `"tuple"`, `"set"`, `"dict"` or `"class"`.
+    elements : ArgumentType or None
+        What every element of a list, set or tuple is; None where that is not one type.
     text : str
         The annotation in one canonical spelling, `"float64[:,:](order=F)"`.
     """
@@ -74,6 +76,7 @@ class ArgumentType:
     order: Order | None
     python_scalar: bool = False
     container: str | None = None
+    elements: ArgumentType | None = None
     text: str
 
     @property

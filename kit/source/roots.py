@@ -54,14 +54,18 @@ class Body:
         names: frozenset[str],
         ranks: Mapping[str, int | None] | None,
         imports: Mapping[str, str],
+        plain: frozenset[str] = frozenset(),
     ) -> Body:
-        """The body of a function; ranks that are not given are read from plain annotations."""
+        """The body of a function; ranks that are not given are read from plain annotations.
+
+        `plain` are the parameters that are lists, sets or tuples of numbers.
+        """
         every = every_argument(node.args)
         return Body(
             parameters=[one.arg for one in every],
             positional=len(node.args.posonlyargs) + len(node.args.args),
             ranks=ranks if ranks is not None else {one.arg: _rank(one.annotation) for one in every},
-            facts=lower_function(node, names, imports),
+            facts=lower_function(node, names, imports, plain),
         )
 
 

@@ -245,7 +245,7 @@ def test_the_fix_works_when_pasted(
 
 
 # Functions of tests/unit/extent_programs.py that Pyccel compiles and of which every place is seen.
-SEEDS = (8, 51, 117, 156, 333, 348)
+SEEDS = (8, 51, 117, 156, 333)
 
 
 @pytest.mark.parametrize("language", ["fortran", "c"])
@@ -283,6 +283,32 @@ def test_the_line_of_a_rule_of_a_decorated_function_is_that_of_its_file() -> Non
     (rule,) = doubled.signature.rules
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     assert lines[rule.line - 1].strip() == rule.text == "b[:] = 2.0 * a"
+
+
+EMPTY = """
+import numpy as np
+def part(x: 'float[:]', n: int) -> float:
+    return np.sum(x[:n])
+def table(x: 'float[:]', n: int) -> float:
+    t = np.zeros((n, 3))
+    return x[0] + np.sum(t)
+def doubled(x: 'float[:]', n: int) -> float:
+    t = x[:n] * 2.0
+    return np.sum(t)
+"""
+
+
+def test_arrays_without_elements_are_right_or_refused_in_c_and_right_in_fortran() -> None:
+    in_c, in_fortran = (pyccel_kernel(EMPTY, language=one) for one in ("c", "fortran"))
+    for name in ("part", "table", "doubled"):
+        for n in (0, 2):
+            expected = in_fortran[name].python(_of(4), n)
+            assert in_fortran[name](_of(4), n) == expected
+            if n == 0 and name != "doubled":
+                with pytest.raises(ArgumentRefused, match="need:  n >= 1"):
+                    in_c[name](_of(4), n)
+            else:
+                assert in_c[name](_of(4), n) == expected
 
 
 def test_a_kernel_keeps_the_rules_of_one_of_another_cell(

@@ -60,6 +60,13 @@ def test_an_output_that_is_an_expression_keeps_its_result() -> None:
     assert table[:, 1].tolist() == [0, 3, 6]
 
 
+@pytest.mark.parametrize("word", ["None", "True", "np.nan"])
+def test_a_word_of_python_is_no_variable(word: str) -> None:
+    fix, scope = refuse(f"scale({word}, out)", np=np, out=np.zeros(1))
+    exec(fix.partition("#")[0], scope)
+    assert "x = " in fix
+
+
 def test_operators_are_put_in_parentheses() -> None:
     fix, scope = refuse("scale(a - b, out)", a=np.arange(3), b=np.ones(3, int), out=np.zeros(3))
     assert fix.startswith("x = (a - b).astype(np.float64)")

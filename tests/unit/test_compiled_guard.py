@@ -71,6 +71,13 @@ def test_keyword_that_is_no_text_is_refused_as_by_any_function() -> None:
         compiled(1, **strange)
 
 
+def test_positional_only_parameters_have_no_name() -> None:
+    kernel = armed(read("def f(x: 'int', n: 'int', /, k: 'int' = 4): ..."), echo)
+    assert kernel(1, 2, k=3) == ((1, 2, 3), {})
+    for kwargs in ({"n": 2}, {"n": 2, "k": 3}):
+        assert kernel(1, **kwargs) == ("slow", (1,), kwargs)
+
+
 def test_keyword_only_parameters_go_under_the_names_of_the_wrapper() -> None:
     source = "def f(a: 'int', *, type: 'int', len: 'int' = 4): ..."
     kernel = armed(read(source), echo, type="u", len="v")

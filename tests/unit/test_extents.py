@@ -40,6 +40,7 @@ def test_a_whole_array_statement_needs_equal_extents() -> None:
     ("body", "rules"),
     [
         ("y += x", ["y.shape[0] == x.shape[0]"]),
+        ("y[:], s = x, 1.0", ["y.shape[0] == x.shape[0]"]),
         ("y[:] += x", ["y.shape[0] == x.shape[0]"]),
         ("y[:] = s * np.sqrt(x) + 1.0", ["y.shape[0] == x.shape[0]"]),
         ("y[:] = np.where(x > 0.0, x, s)", ["y.shape[0] == x.shape[0]"]),
@@ -147,6 +148,12 @@ def test_a_conditional_place_that_a_rule_covers_is_not_told() -> None:
         ("for i in range(n):\n    y[i] = x[i - 1]", "the index gets down to -1"),
         ("j = -2\nx[j] = 1.0", "the index gets down to -2"),
         ("t = np.zeros(3)\nt[3] = s", "reaches 1 beyond the array"),
+        ("for i in range(1, n + 1):\n    s = x[-i]", "the index gets down to -n"),
+        (
+            "for i in range(1, x.shape[0] + 1):\n    s = x[-i]",
+            r"the index gets down to -x\.shape\[0\]",
+        ),
+        ("for i in range(5, n):\n    x[3 - i] = s", r"the index gets down to -n \+ 4"),
         ("x[1:] = x[2:]", "the extents differ by 1"),
     ],
 )
@@ -210,9 +217,7 @@ def test_rules_of_another_cell_reach_those_that_call_it() -> None:
     ]
 
 
-def test_a_function_of_another_cell_with_its_parameters_in_another_order_is_read_anew() -> (
-    None
-):
+def test_a_function_of_another_cell_with_its_parameters_in_another_order_is_read_anew() -> None:
     found: list[str] = []
     for parameters in ("a: 'float[:]', b: 'float[:]'", "b: 'float[:]', a: 'float[:]'"):
         other = parse_cell(f"def put({parameters}):\n    a[2] = b[0]").functions["put"]
@@ -264,7 +269,7 @@ def f(x: 'float[:]', y: 'float[:]', n: int):
 """,
         language="c",
     )
-    assert [one.text for one in cell.functions["f"].signature.rules] == ["x[n:n]"] * 0
+    assert cell.functions["f"].signature.rules == ()
 
 
 def test_parts_without_elements_ask_for_no_less_and_no_more_than_that() -> None:
@@ -362,6 +367,83 @@ def test_c_needs_parts_that_are_views_to_have_elements() -> None:
     body = "t = x[n:]\nt[:] = 1.0"
     assert "x.shape[0] >= n + 1 where x.shape[0] >= 1" in _conditions(body, "c")
     assert _conditions(body) == ["n >= 0"]
+
+
+@pytest.mark.parametrize(
+    ("body", "need"),
+    [
+        ("s = np.sum(x[:n])", "n >= 1 where x.shape[0] >= 1"),
+        ("s = np.linalg.norm(x[1:])", "x.shape[0] >= 2 where x.shape[0] >= 1"),
+        ("s = x[:n].sum()", "n >= 1 where x.shape[0] >= 1"),
+        ("s = np.sum(m[:n] * 2.0)", "n >= 1 where m.shape[1] >= 1"),
+        ("s = np.max(x[:n] * 2.0)", "n >= 1"),
+        ("t = np.zeros((n, 3))", "n >= 1"),
+        ("t = np.ones_like(m[:n, :])", "n >= 1 where m.shape[1] >= 1"),
+        ("t = np.empty((n, 3))\ns = np.sum(t)", "n >= 1"),
+        ("t = np.empty((n, 3))\nr = t.T", "n >= 1"),
+        ("t = np.empty(n)\nr = t", "n >= 1"),
+        ("t = np.empty(n)\nr = t[:]", "n >= 1"),
+        ("t = np.empty((3, n))\nfor r in t:\n    s = 1.0", "n >= 1"),
+    ],
+)
+def test_c_needs_elements_in_what_it_takes_as_a_view_or_goes_through(body: str, need: str) -> None:
+    # Of a computed bound, there are rules in both languages.
+    assert need in set(_conditions(body, "c")) - set(_conditions(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = np.zeros(n)\ns = np.sum(t)",
+        "t = np.empty((n, 3))\nt[:, :] = 1.0",
+        "x[:n] = y[:n] * 2.0",
+        "t = x[:n].copy()",
+        "s = np.sum(x[:n] * 2.0)",
+        "s = len(x[:n])",
+        "s = np.sum(m)\nt = m.T\nr = np.zeros((m.shape[0], 3))",
+    ],
+)
+def test_c_is_right_with_other_empty_arrays_and_needs_no_elements(body: str) -> None:
+    signature = _signature(body, "c")
+    assert _conditions(body, "c") == _conditions(body)
+    assert signature.unseen == ()
+
+
+def test_in_c_a_part_that_is_empty_in_some_step_of_every_call_is_an_error_of_the_cell() -> None:
+    body = "for i in range(x.shape[0]):\n    y[i] = np.sum(x[:i])"
+    with pytest.raises(CellError, match=r"x\[:i\]: an array without elements") as caught:
+        _signature(body, "c")
+    assert "--language fortran" in str(caught.value.fix)
+    assert _conditions(body) == ["y.shape[0] >= x.shape[0]"]
+    guarded = "for i in range(x.shape[0]):\n    if i > 0:\n        s = np.sum(x[:i])"
+    assert _signature(guarded, "c").unseen == ("x[:i], line 9",)
+    assert _signature(body.replace("range(", "range(1, "), "c").unseen == ()
+
+
+def test_in_c_a_local_array_that_may_be_empty_is_told_where_a_function_takes_it() -> None:
+    text = """
+import numpy as np
+def _total(v: 'float[:,:]') -> float:
+    return np.sum(v)
+def f(n: int) -> float:
+    t = np.empty((n, 3))
+    t[:, :] = 1.0
+    return _total(t)
+def g(m: 'float[:,:]') -> float:
+    return _total(m)
+"""
+    cell = parse_cell(text, language="c").functions
+    assert cell["f"].signature.unseen == ("_total(t), line 8",)
+    assert cell["g"].signature.unseen == ()
+    assert parse_cell(text).functions["f"].signature.unseen == ()
+
+
+def test_names_imported_inside_a_function_are_those_of_the_module() -> None:
+    body = "from numpy import zeros as made\nimport numpy as num\nt = made(n)\nx[:] = t"
+    other = "t = np.zeros(n)\nx[:] = t"
+    assert _conditions(body) == _conditions(other) != []
+    assert _signature(body).unseen == ()
+    assert _conditions("import numpy as num\nr = num.zeros(3)\nx[:] = r") == ["x.shape[0] == 3"]
 
 
 def test_a_kernel_with_very_many_places_keeps_what_whole_arrays_need() -> None:

@@ -392,10 +392,8 @@ def test_an_operator_of_a_class_counts_as_writing_what_its_method_writes(
 
 
 def test_a_list_that_is_appended_to_is_written() -> None:
-    found = intents("""
-        def f(a: 'list[int]', b: 'list[int]'):
-            a.append(b[0])
-    """)
+    cell = parse_cell("def f(a: 'list[int]', b: 'list[int]'):\n    a.append(b[0])", language="c")
+    found = {one.name: one.intent for one in cell.functions["f"].signature.parameters}
     assert found == {"a": "inout", "b": "in"}
 
 

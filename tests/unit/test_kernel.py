@@ -7,7 +7,9 @@ import functools
 import inspect
 import pickle
 import pydoc
+import signal
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -120,6 +122,75 @@ def test_an_exception_of_the_kernel_leaves_copied_outputs_untouched() -> None:
     with pytest.raises(RuntimeError, match="late"):
         make(fails, policy="copy")(np.zeros(3), y)
     assert (y == 0).all()
+
+
+def test_an_interrupt_is_raised_when_all_outputs_are_filled() -> None:
+    def interrupted(x: Any, y: Any, z: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        y[:], z[:] = x, 2 * x
+        signal.raise_signal(signal.SIGINT)
+
+    source = "def f(x: 'float64[:]', y: 'float64[:]', z: 'float64[:]'): ..."
+    kernel = PyccelKernel(interrupted, signature=read(source, ("y", "z")), policy="copy")
+    x, y, z = np.arange(4.0), np.zeros(4)[::-1], np.zeros(4)[::-1]
+    with pytest.raises(KeyboardInterrupt):
+        kernel(x, y, z)
+    assert y.tolist() == [0, 1, 2, 3]
+    assert z.tolist() == [0, 2, 4, 6]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_copies_are_made_in_threads_that_cannot_be_interrupted() -> None:
+    kernel = make(policy="copy")
+    x, y = np.ones(4), np.zeros(4)[::-1]
+    thread = threading.Thread(target=kernel, args=(x, y))
+    thread.start()
+    thread.join()
+    assert y.tolist() == [2, 2, 2, 2]
+
+
+def test_methods_of_a_subclass_decide_nothing() -> None:
+    class Odd(np.ndarray[Any, Any]):
+        def view(self, *args: Any) -> Any:  # type: ignore[override]
+            raise AssertionError("asked")
+
+        def copy(self, *args: Any) -> Any:  # type: ignore[override]
+            return self
+
+        @property
+        def shape(self) -> Any:  # type: ignore[override]
+            return (99,)
+
+    kernel = make(lambda x, y, factor: y.__setitem__(slice(None), x * factor), policy="copy")  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    for call in (kernel, kernel.python):
+        memory = np.arange(4.0)
+        odd = np.ndarray.view(memory, Odd)
+        call(odd, memory[::-1])  # a snapshot, and a copy that is written back
+        assert memory.tolist() == [6, 4, 2, 0]
+
+
+def test_python_target_computes_with_elements_as_compiled_code_does() -> None:
+    square = make(lambda x, y, factor: None)  # pyright: ignore[reportUnknownLambdaType]
+    seen: list[type] = []
+    square._python_function = lambda x, y, factor=2.0: seen.append(type(x))
+    square.python(np.ma.array([1.0, 2.0]), np.zeros(2))
+    assert seen == [np.ndarray]
+
+
+def test_an_argument_that_a_warning_changes_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, y = np.ones(4), np.zeros(8)[::-2]
+
+    def lock(*args: Any, **kwargs: Any) -> None:
+        y.flags.writeable = False
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", lock)
+        with pytest.raises(ArgumentRefused, match="not writeable"):
+            make()(x, y)
+    assert not y.any()
 
 
 def test_refusal_comes_before_anything_is_copied_or_run() -> None:

@@ -55,6 +55,20 @@ def test_an_extension_is_built_once_into_the_store(
     assert not list((own_store / "v1").rglob("*.json"))
 
 
+def test_a_stored_extension_that_does_not_load_is_built_again(name: Any, own_store: Path) -> None:
+    child(
+        "from kit import native\n"
+        f"native._packaged = lambda name: None\nnative.find_native({name!r})",
+        KIT_CACHE_DIR=str(own_store),
+    )
+    (built,) = artifacts(own_store)
+    built.chmod(0o600)
+    built.write_bytes(b"no library")
+    module = native.find_native(name)
+    assert module is not None
+    assert artifacts(own_store) != [built]
+
+
 def test_no_compiler_no_headers_or_nowhere_to_write_gives_none(
     name: Any, own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

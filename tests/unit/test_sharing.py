@@ -258,7 +258,7 @@ def test_a_refusal_for_want_of_proof_does_not_claim_that_outputs_share(offset: i
 
 def test_an_input_that_may_share_is_copied_and_the_reason_says_may() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kit.plan.inspect_sharing", lambda a, b: "undecided")
+        patch.setattr("kit.boundary.shared_arguments.inspect_sharing", lambda a, b: "undecided")
         made = plan(np.zeros(3), np.zeros(3), np.zeros(3), outputs=("y",))
     assert actions(made) == ["COPY", "PASS", "COPY"]
     assert made["x"].reason.startswith("may share elements")

@@ -125,7 +125,16 @@ def test_an_annotation_is_read_into_its_types(annotation: str, texts: list[str])
         ),
         (
             "list[int]",
-            ArgumentType(dtype="int64", rank=1, order=None, container="list", text="list[int]"),
+            ArgumentType(
+                dtype="int64",
+                rank=1,
+                order=None,
+                container="list",
+                elements=ArgumentType(
+                    dtype="int64", rank=0, order=None, python_scalar=True, text="int"
+                ),
+                text="list[int]",
+            ),
         ),
     ],
 )

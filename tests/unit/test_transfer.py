@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import transfer
 from kit.boundary.sharing import share_elements
 from kit.copying.pool import BufferPool
 from kit.plan import ArgumentPlan, plan_call
@@ -19,7 +18,6 @@ from kit.transfer import (
     copy_snapshot,
     prepare_arguments,
     write_back,
-    write_back_outputs,
 )
 from tests.unit.signatures import read
 
@@ -147,33 +145,3 @@ def test_what_is_read_and_written_at_once_is_copied_twice() -> None:
 
 
 OUT = "def f(x: 'float64[:]', y: 'float64[:]', z: 'float64[:]')"
-
-
-@pytest.mark.parametrize("fails_at", [1, 2, 3])
-def test_an_interrupt_comes_when_all_outputs_are_filled(
-    monkeypatch: pytest.MonkeyPatch, fails_at: int
-) -> None:
-    y, z = np.zeros(4)[::-1], np.zeros(4)[::-1]
-    values: list[object] = [np.ones(4), y, z]
-    signature = read(OUT + ": ...", ("y", "z"))
-    plans = plan_call("f", signature, values, policy="copy", language="c").arguments
-    prepared: Any = prepare_arguments(values, plans, BufferPool())
-    prepared[1][:] = [1, 2, 3, 4]
-    prepared[2][:] = [5, 6, 7, 8]
-    calls: list[int] = []
-
-    def interrupted(target: Any, source: Any) -> None:
-        calls.append(1)
-        if len(calls) == fails_at:
-            np.copyto(target[:2], source[:2])
-            raise KeyboardInterrupt
-        np.copyto(target, source)
-
-    monkeypatch.setattr(transfer, "copy_elements", interrupted)
-    if fails_at == 3:
-        write_back_outputs(values, prepared, plans)
-    else:
-        with pytest.raises(KeyboardInterrupt):
-            write_back_outputs(values, prepared, plans)
-    assert y.tolist() == [1, 2, 3, 4]
-    assert z.tolist() == [5, 6, 7, 8]

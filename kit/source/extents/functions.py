@@ -119,6 +119,12 @@ class _FunctionWalk(StatementWalk):
         given = self._given(signature, node)
         for rule in called.rules:
             self._apply(rule, given, node)
+        # What it does with an empty array is not known here: in C, that may end the process.
+        certain, self.is_certain = self.is_certain, False
+        for value in given.values():
+            if isinstance(value, tuple) and None not in value:
+                self.fill(value, node)
+        self.is_certain = certain
         if called.unseen:
             self.unseen.append(node)
         # An elemental function gives an array of an array.

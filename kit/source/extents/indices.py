@@ -8,120 +8,32 @@ index or a bound that is computed does not count from the end where it is negati
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
-from kit.source.extents.needs import Loop, Need, Number, is_never_negative
+from kit.source.extents.needs import Number, is_never_negative
 from kit.source.extents.numbers import (
     Shape,
-    Value,
-    called_name,
     filled,
     is_shape,
     literal,
     literal_from_end,
-    read_number,
     whole_number,
 )
+from kit.source.extents.walk import Walk
 
 __all__ = ["IndexWalk"]
 
 _ONE = whole_number(1)
 
 
-class IndexWalk:
-    """What one function needs, collected place by place; this part knows indices.
-
-    Parameters
-    ----------
-    imports : mapping of str to str
-        Local names and where they come from.
-    wrapping : frozenset of str
-        Arrays that ``@allow_negative_index`` names.
-    is_c : bool
-        Whether the cell is translated to C.
-    """
-
-    def __init__(self, imports: Mapping[str, str], wrapping: frozenset[str], *, is_c: bool) -> None:
-        self.known: dict[str, Value | None] = {}
-        self.needs: list[Need] = []
-        self.unseen: list[ast.expr | ast.stmt] = []
-        self.loops: tuple[Loop, ...] = ()
-        self.is_certain = True
-        self.imports = imports
-        self._wrapping = wrapping
-        self._is_c = is_c
-        self._is_view = False
-        self.functions: Collection[str] = ()
-        # Lengths of slices that may come out negative, of which arrays make 0.
-        self.shortened: set[Number] = set()
-        # The keys hold ids; the values keep alive what those belong to.
-        self._places: dict[tuple[object, ...], tuple[Need, Need, Number, list[int]]] = {}
-
-    def shape(self, node: ast.expr) -> Shape | None:
-        """The extents of an expression; collects what it needs on the way."""
-        raise NotImplementedError
-
-    def number(self, node: ast.expr) -> Number | None:
-        """An integer expression as a sum of what is known before the call."""
-        return read_number(node, self.known, self.imports, self.exact_extents)
-
-    def length(self, node: ast.expr) -> Number | None:
-        """How many elements or steps there are; a negative number says none, as 0 does."""
-        is_read = isinstance(node, ast.Attribute | ast.Subscript) or called_name(
-            getattr(node, "func", node), self.known, self.imports
-        ) in {"len", "numpy.size"}
-        extents = self.peek if is_read else self.exact_extents
-        return read_number(node, self.known, self.imports, extents)
-
-    def exact_extents(self, node: ast.expr) -> Shape | None:
-        """As `peek`, without those that may be 0 where their sum is negative."""
-        shape = self.peek(node)
-        return shape and tuple(None if one in self.shortened else one for one in shape)
-
-    def peek(self, node: ast.expr) -> Shape | None:
-        """The extents of an array of which nothing else is read; collects nothing."""
-        needs, unseen, places = len(self.needs), len(self.unseen), self._places
-        self._places = {}
-        shape = self.shape(node)
-        del self.needs[needs:], self.unseen[unseen:]
-        self._places = places
-        return shape
-
-    def need(
-        self,
-        need: Number,
-        node: ast.expr | ast.stmt,
-        *,
-        is_equal: bool = False,
-        when: tuple[Number, ...] = (),
-        is_index: bool = False,
-    ) -> Need:
-        """Collect what is needed here."""
-        one = Need(
-            need,
-            node,
-            self.loops,
-            is_certain=self.is_certain,
-            is_equal=is_equal,
-            when=when,
-            is_index=is_index,
-        )
-        self.needs.append(one)
-        return one
-
-    def view(self, node: ast.expr) -> Shape | None:
-        """The extents of what is given another name, passed on or multiplied.
-
-        2.2.3: C makes a view of a part then, and an empty one ends the process.
-        """
-        self._is_view = self._is_c and isinstance(node, ast.Subscript)
-        return self.shape(node)
+class IndexWalk(Walk):
+    """What one function needs; this part knows indices."""
 
     # ---- indices ----------------------------------------------------------------------------
 
     def subscript(self, node: ast.Subscript) -> Shape | None:
         """The extents of an element, a slice or a row."""
-        is_view, self._is_view = self._is_view, False
+        is_view, self.is_view = self.is_view, False
         shape = self.shape(node.value)
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not shape:
@@ -133,15 +45,10 @@ class IndexWalk:
         base = node.value
         while isinstance(base, ast.Subscript):
             base = base.value
-        wraps = isinstance(base, ast.Name) and base.id in self._wrapping
+        wraps = isinstance(base, ast.Name) and base.id in self.wrapping
         result = self._indexed(node, filled(items, len(shape)), shape, wraps)
         if is_view:
-            for length in result or ():
-                if length is None:
-                    self.unseen.append(node)
-                else:
-                    # Of an empty array, there is no compiled call in C.
-                    self.need(length - 1, node, when=tuple(one - 1 for one in shape if one))
+            self.fill(result, node, shape)
         return result
 
     def _indexed(
@@ -171,12 +78,12 @@ class IndexWalk:
             self.need(extent - from_end, node)
             return True
         key = (id(extent), index.terms, id(self.loops), self.is_certain, wraps)
-        found = self._places.get(key)
+        found = self.places.get(key)
         if found is None:
             low = self.need(index + extent if wraps else index, node, is_index=not wraps)
             high = self.need(extent - index - 1, node)
             # A Need keeps its loops alive.
-            self._places[key] = (low, high, extent, [index.number, index.number])
+            self.places[key] = (low, high, extent, [index.number, index.number])
             return True
         # Of indices that differ by a number, the lowest and the highest say it all.
         low, high, _, ends = found

@@ -52,22 +52,25 @@ class LoopWalk(ExpressionWalk):
             if name == "range" and 1 <= len(node.args) <= 3:
                 return self._range(node.args)
             if name == "enumerate" and len(node.args) == 1:
-                shape = self.shape(node.args[0])
-                loop = self._elements(shape)
-                counter = None if loop is None else Linear.of(loop.counter)
-                return loop, [counter, shape[1:] if shape else None]
+                loop, rows = self._rows(node.args[0])
+                return loop, [None if loop is None else Linear.of(loop.counter), *rows]
             if name == "zip":
-                shapes = [self.shape(one) for one in node.args]
+                pairs = [self._rows(one) for one in node.args]
                 # Python and compiled code end with the shortest.
-                extents = {one[0] if one else None for one in shapes}
-                loop = self._elements(shapes[0]) if len(extents) == 1 else None
-                return loop, [one[1:] if one else None for one in shapes]
-        shape = self.shape(node)
-        return self._elements(shape), [shape[1:] if shape else None]
+                lasts = {None if loop is None else loop.last for loop, _ in pairs}
+                return pairs[0][0] if len(lasts) == 1 else None, [row for _, (row,) in pairs]
+        return self._rows(node)
 
-    def _elements(self, shape: Shape | None) -> Loop | None:
-        extent = shape[0] if shape else None
-        return None if extent is None else self._loop(_ZERO, extent - 1, 1)
+    def _rows(self, node: ast.expr) -> tuple[Loop | None, list[Value | None]]:
+        """The loop over the first axis, and the extents of what its variable holds."""
+        shape = self.shape(node)
+        if not shape or shape[0] is None:
+            return None, [shape[1:] if shape else None]
+        loop = self._loop(_ZERO, shape[0] - 1, 1)
+        before, self.loops = self.loops, (*self.loops, loop)
+        self.fill(shape[1:], node)
+        self.loops = before
+        return loop, [shape[1:]]
 
     def _range(self, arguments: Sequence[ast.expr]) -> tuple[Loop | None, list[Value | None]]:
         numbers = [self.number(one) for one in arguments]

@@ -90,9 +90,11 @@ class Need:
         The place.
     is_index : bool
         Whether `need` is an index itself, which must not be negative.
+    is_filled : bool
+        Whether `need` says that an array has elements.
     """
 
-    __slots__ = ("is_certain", "is_equal", "is_index", "loops", "need", "node", "when")
+    __slots__ = ("is_certain", "is_equal", "is_filled", "is_index", "loops", "need", "node", "when")
 
     def __init__(
         self,
@@ -104,8 +106,10 @@ class Need:
         is_equal: bool = False,
         when: tuple[Number, ...] = (),
         is_index: bool = False,
+        is_filled: bool = False,
     ) -> None:
         self.need = need
+        self.is_filled = is_filled
         self.is_index = is_index
         self.node = node
         self.loops = loops
@@ -118,8 +122,8 @@ Corner = tuple[Number, "tuple[Number, ...] | None", bool]
 """What is needed in one step, when (None: never), and whether that step is certain."""
 
 
-def find_corners(one: Need) -> Iterator[tuple[Number, tuple[Number, ...], bool]]:
-    """The steps that say the most, in terms of what a call supplies; none where all is well."""
+def find_corners(one: Need) -> Iterator[tuple[Number, tuple[Number, ...], bool, bool]]:
+    """The steps that say the most, when, whether each is certain, and whether always wrong."""
     loops = one.loops
     is_plain = not one.is_equal and not one.when
     if is_plain and all(loop.is_flat and loop.is_exact for loop in loops):
@@ -136,7 +140,9 @@ def find_corners(one: Need) -> Iterator[tuple[Number, tuple[Number, ...], bool]]
         corners = _all_corners(one)
     for need, when, is_certain in corners:
         if when is not None and not _is_met(need, when, one.is_equal):
-            yield need, _asked(need, when, one.is_equal), is_certain
+            # Of a need with conditions of its own, those are one case of several.
+            is_hopeless = not need.terms or (is_plain and _contradict((need, *when)))
+            yield need, _asked(need, when, one.is_equal), is_certain, is_hopeless
 
 
 def _all_corners(one: Need) -> list[Corner]:

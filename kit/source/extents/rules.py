@@ -39,12 +39,12 @@ def collect_rules(
     certain: dict[tuple[object, ...], _Found] = {}
     possible: list[_Found] = []
     for one in needs:
-        for need, when, is_certain in find_corners(one):
+        for need, when, is_certain, is_hopeless in find_corners(one):
             found = (need, one.is_equal, when, one.node)
             if not is_certain or not all(map(_is_small, (need, *when))):
                 possible.append(found)
                 continue
-            if not need.terms:
+            if is_hopeless:
                 raise _always_outside(one, need, source)
             key = (need.terms, need.number if one.is_equal else None, when)
             # Of those that differ by a number, the lowest says it all.
@@ -176,17 +176,24 @@ def _always_outside(one: Need, need: Number, source: Source) -> CellError:
             one.node,
             "# give both sides the same number of elements",
         )
+    if one.is_filled:
+        return source.error(
+            f"{text}: an array without elements in some step, which C cannot take",
+            one.node,
+            "%%pyccel_kernel --language fortran\n"
+            "# or let the steps begin later, or take the elements one by one in a loop",
+        )
     array = one.node.value if isinstance(one.node, ast.Subscript) else None
     if one.is_index and isinstance(array, ast.Name):
         return source.error(
-            f"{text}: the index gets down to {need.number}, which compiled code takes for an "
+            f"{text}: the index gets down to {need}, which compiled code takes for an "
             "element in front of the array",
             one.node,
             "from pyccel.decorators import allow_negative_index\n"
             f"@allow_negative_index({array.id!r})  # above the function: counts from the end",
         )
     return source.error(
-        f"{text}: reaches {-need.number} beyond the array, whatever the arguments",
+        f"{text}: reaches {-need} beyond the array, whatever the arguments",
         one.node,
         "# change the bounds of the index",
     )

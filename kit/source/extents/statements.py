@@ -9,6 +9,7 @@ from typing import ClassVar
 from kit.source.extents.loops import LoopWalk, assigned_names, vague
 from kit.source.extents.needs import Loop
 from kit.source.extents.numbers import Shape, Value, shaped
+from kit.source.imports import imported_names
 
 __all__ = ["StatementWalk"]
 
@@ -57,7 +58,10 @@ class StatementWalk(LoopWalk):
     def _store(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         if isinstance(target, ast.Name):
             number = self.number(value)
-            self._bind(target.id, self.view(value) if number is None else number)
+            found = self.view(value) if number is None else number
+            if isinstance(value, ast.Name) and isinstance(found, tuple):
+                self.fill(found, value)
+            self._bind(target.id, found)
         elif isinstance(target, ast.Subscript):
             self._fill(target, value, node)
         elif isinstance(target, ast.Tuple):
@@ -67,10 +71,13 @@ class StatementWalk(LoopWalk):
 
     def _fill(self, target: ast.Subscript, value: ast.expr, node: ast.stmt) -> None:
         given = self.shape(value)
-        taken = self.subscript(target)
+        self._agree(self.subscript(target), given, node)
+
+    def _agree(self, taken: Shape | None, given: Value | None, node: ast.stmt) -> None:
+        """Collect what filling a part of an array needs; a number fills all of it."""
         if taken and given is None:
             self.unseen.append(node)
-        elif taken and given:
+        elif taken and isinstance(given, tuple):
             for one, other in zip(reversed(taken), reversed(given), strict=False):
                 self.equal(one, other, node)
 
@@ -87,7 +94,7 @@ class StatementWalk(LoopWalk):
             if isinstance(one, ast.Name):
                 self._bind(one.id, found)
             elif isinstance(one, ast.Subscript):
-                self.subscript(one)
+                self._agree(self.subscript(one), found, node)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
@@ -137,6 +144,9 @@ class StatementWalk(LoopWalk):
 
     def _expression(self, node: ast.Expr) -> None:
         self.shape(node.value)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.imports = {**self.imports, **imported_names(node)}
 
     def _nested(self, node: ast.FunctionDef) -> None:
         self.known[node.name] = None
@@ -202,6 +212,8 @@ class StatementWalk(LoopWalk):
         ast.Continue: _leave,
         ast.Expr: _expression,
         ast.FunctionDef: _nested,
+        ast.Import: _import,
+        ast.ImportFrom: _import,
         ast.With: _with,
         ast.Assert: _assert,
     }
