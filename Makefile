@@ -19,7 +19,7 @@ RUN := .venv/bin/python
 SETUP := sh tools/setup.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lab lint format bench fuzz gpu-check notebooks constraints clean
+.PHONY: help setup demo test lab lint format bench fuzz properties gpu-check notebooks constraints clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,10 +56,12 @@ bench: ## measure against Numba, Cython, fortran-magic and C, into benchmarks/re
 fuzz: setup ## hostile arguments, many more than make test tries, counted (CASES=100000 SEED=1, or SEED=1 CASE=17)
 ifeq ($(CASE),)
 	@$(RUN) -m tests.fuzz.run --cases $(CASES) $(if $(SEED),--seed $(SEED)) $(if $(BARE),--bare $(BARE))
-	@KIT_FUZZ_COUNT=$(CASES) $(RUN) -m pytest tests -m hypothesis --timeout=0 $(ARGS)
 else
 	@$(RUN) -m tests.fuzz.run --seed $(SEED) --case $(CASE)
 endif
+
+properties: setup ## the Hypothesis tests with CASES examples each, which takes an hour for 20000
+	@KIT_FUZZ_COUNT=$(CASES) $(RUN) -m pytest tests -m hypothesis --timeout=0 $(ARGS)
 
 gpu-check: setup ## the tests that need an NVIDIA GPU
 	@sh tools/gpu_check.sh $(ARGS)
