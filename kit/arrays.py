@@ -79,7 +79,7 @@ def plain_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
     Examples
     --------
-    >>> type(plain_array(np.matrix([[1, 2]])))
+    >>> type(plain_array(np.ma.array([1, 2])))
     <class 'numpy.ndarray'>
     """
     return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
