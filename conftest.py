@@ -86,7 +86,8 @@ def _configure_hypothesis(storage: Path) -> None:
     from hypothesis.configuration import set_hypothesis_home_dir
 
     set_hypothesis_home_dir(storage)
-    # The same examples on every run, so that CI fails only for what changed; `make properties` roams.
+    # The same examples on every run, so that CI fails only for what changed; `make properties`
+    # roams.
     settings.register_profile("kit", deadline=None, database=None, derandomize=True)
     count = os.environ.get("KIT_FUZZ_COUNT")
     if count is not None:
