@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from kit.backends.python import load_python
 from kit.building.obtain import OnWait, obtain_module
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["BuildOptions", "BuiltCell", "build_cell", "rebuild_kernel", "stale_dependants"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuiltCell:
+class BuiltCell(NamedTuple):
     """What a cell gave.
 
     Parameters
@@ -197,8 +196,7 @@ def _in_file(error: CellError, origin: CellSource) -> CellError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _KernelMaker:
+class _KernelMaker(NamedTuple):
     """Turns a compiled module into kernels that know where they came from."""
 
     module: ModuleType

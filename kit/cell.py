@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from kit.errors import CellError
 from kit.signature import Parameter, Signature, parse_signature
@@ -25,8 +26,7 @@ from kit.terms import Language
 __all__ = ["Cell", "FunctionFacts", "parse_cell"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionFacts:
+class FunctionFacts(NamedTuple):
     """One top-level function of a cell.
 
     Parameters
@@ -56,8 +56,7 @@ class FunctionFacts:
     node: ast.FunctionDef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(NamedTuple):
     """What one cell says.
 
     Parameters

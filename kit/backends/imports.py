@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 __all__ = ["UserModule", "bring_user_modules", "find_module", "imported_modules"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserModule:
+class UserModule(NamedTuple):
     """A module of the user's that a unit needs.
 
     Parameters

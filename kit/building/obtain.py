@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from kit.backends.identity import identify_toolchain
 from kit.backends.imports import find_module, imported_modules
@@ -41,8 +40,7 @@ OnWait = Callable[[int, str], None]
 _KNOWN_PACKAGES = frozenset({"numpy", "pyccel", "scipy"}) | sys.stdlib_module_names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compilation:
+class _Compilation(NamedTuple):
     """How one unit is compiled when the store does not have it."""
 
     unit: Unit

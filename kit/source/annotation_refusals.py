@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kit.errors import CellError
 from kit.source.nearest import nearest
@@ -15,8 +15,7 @@ from kit.source.vocabulary import DTYPES, INSTEAD_OF_DTYPE, PYTHON_SCALARS
 __all__ = ["AnnotationRefusals", "Names", "parse_text"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class Names(NamedTuple):
     """What the names in an annotation may stand for, beside builtin types and dtypes.
 
     Parameters

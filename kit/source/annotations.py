@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from kit.source.annotation_refusals import AnnotationRefusals, Names, parse_text
 from kit.source.parameters import ArgumentType
@@ -16,8 +17,7 @@ __all__ = ["AnnotationReader", "Reading"]
 _CONTAINERS = frozenset({"list", "tuple", "set", "dict"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """One type that an annotation allows, and whether it is final."""
 
     type: ArgumentType
@@ -234,7 +234,7 @@ class AnnotationReader(AnnotationRefusals):
                 "a union inside Final inside a string is not understood",
                 self._in_place(f"Final[{ast.unparse(items[0])!r}]"),
             )
-        return tuple(replace(one, final=True) for one in self._read(items[0], in_text))
+        return tuple(one._replace(final=True) for one in self._read(items[0], in_text))
 
     def _read_container(
         self, kind: str, items: list[ast.expr], in_text: bool
@@ -337,4 +337,4 @@ def _ordered(reading: Reading, order: str) -> Reading:
     one = reading.type
     if one.rank < 2 or order.upper() == "C":
         return reading
-    return replace(reading, type=replace(one, order="F", text=f"{one.text}(order=F)"))
+    return reading._replace(type=replace(one, order="F", text=f"{one.text}(order=F)"))

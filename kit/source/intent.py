@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kit.source.roots import (
     USUAL_IMPORTS,
@@ -19,8 +20,7 @@ from kit.source.storage import How
 __all__ = ["Write", "find_writes", "written_parameters"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
+class Write(NamedTuple):
     """The first place that may write a parameter.
 
     Parameters

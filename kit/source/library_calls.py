@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from kit.source.storage import NOTHING, Origins, drop_axes
 from kit.source.vocabulary import MODULES
@@ -55,8 +54,7 @@ _ELEMENTS: Final = frozenset({"zip", "enumerate"})
 _SAME: Final = frozenset({"list", "tuple", "set", "dict", "min", "max"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(NamedTuple):
     """What a call does: the storage that its result may share, and what it may write."""
 
     shares: Origins = NOTHING
@@ -124,7 +122,7 @@ def list_effect(name: str, effect: Effect, plain: Collection[str], receiver: Ori
     if name not in _TAKES_ELEMENTS | _LIST_READS:
         return effect
     written = tuple(one for one in effect.writes if one[0] not in plain or one[1])
-    return replace(effect, writes=written + (receiver if name in _TAKES_ELEMENTS else NOTHING))
+    return effect._replace(writes=written + (receiver if name in _TAKES_ELEMENTS else NOTHING))
 
 
 def is_array_method(name: str) -> bool:

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kit.errors import CellError
 from kit.source.lines import split_lines
@@ -70,8 +71,7 @@ class CellSource:
         return self.first_line - 1 - (len(_lines(self.preamble)) if self.preamble else 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class Segment(NamedTuple):
     """Consecutive lines of one cell inside a unit.
 
     Parameters
@@ -89,8 +89,7 @@ class Segment:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """Where a line of a unit comes from; `label` as in `Segment`."""
 
     label: str | None

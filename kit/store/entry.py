@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 __all__ = ["JSON", "Built", "Entry", "Problem", "format_entry", "is_hexadecimal", "parse_entry"]
 
@@ -16,8 +16,7 @@ JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON
 _HEXADECIMAL = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class Built(NamedTuple):
     """What a builder hands to the store.
 
     Parameters
@@ -72,8 +71,7 @@ class Entry:
         return cast("Mapping[str, str]", self.meta.get("files", {}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in the store that is not as it was published.
 
     Parameters
