@@ -11,6 +11,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ import pytest
 
 from kit.errors import ArgumentRefused, CopyWarning, KitError, StaleKernelError
 from kit.kernel import KernelBuild, PyccelKernel
+from kit.source.extent_rules import ExtentRule
+from kit.source.linear import Linear, Quantity
 from kit.stale import StaleKernel
 from kit.targets import use_target
 from kit.terms import Policy
@@ -167,6 +170,34 @@ def test_methods_of_a_subclass_decide_nothing() -> None:
         odd = np.ndarray.view(memory, Odd)
         call(odd, memory[::-1])  # a snapshot, and a copy that is written back
         assert memory.tolist() == [6, 4, 2, 0]
+
+
+def test_extents_are_those_of_the_memory_whatever_a_subclass_says() -> None:
+    class Long(np.ndarray[Any, Any]):
+        @property
+        def shape(self) -> Any:  # type: ignore[override]
+            return (99,)
+
+    source = "def f(x: 'float64[:]', y: 'float64[:]'): ..."
+    need = Linear.of(Quantity("x", 0)) - Linear.of(Quantity("y", 0))
+    rule = ExtentRule(
+        when=(), need=need, is_equal=True, argument="x", axis=0, text="y[:] = x[:]", line=1
+    )
+    signature = replace(read(source, ("y",)), rules=(rule,))
+    kernel = PyccelKernel(lambda x, y: None, signature=signature, policy="copy")  # pyright: ignore[reportUnknownLambdaType]
+    long = np.ndarray.view(np.zeros(2), Long)
+    kernel(long, np.zeros(2))
+    with pytest.raises(ArgumentRefused, match=r"x\.shape\[0\] is 2"):
+        kernel(long, np.zeros(99))
+
+
+def test_a_masked_number_is_refused_without_a_warning() -> None:
+    arguments = (np.ones(2), np.zeros(2), np.ma.masked)
+    with pytest.raises(ArgumentRefused) as caught:
+        make()(*arguments)
+    scope: dict[str, Any] = {"np": np}
+    exec(caught.value.fix, scope)
+    assert scope["factor"] == 0.0
 
 
 def test_python_target_computes_with_elements_as_compiled_code_does() -> None:

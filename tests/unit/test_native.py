@@ -13,6 +13,7 @@ import pytest
 
 import kit
 from kit import native
+from kit.cache import Built, Store, unique_module_name
 from kit.errors import BuildError
 
 CELL = "def total(x: 'float64[:]'):\n    s = 0.0\n    for v in x:\n        s += v\n    return s\n"
@@ -56,17 +57,18 @@ def test_an_extension_is_built_once_into_the_store(
 
 
 def test_a_stored_extension_that_does_not_load_is_built_again(name: Any, own_store: Path) -> None:
-    child(
-        "from kit import native\n"
-        f"native._packaged = lambda name: None\nnative.find_native({name!r})",
-        KIT_CACHE_DIR=str(own_store),
-    )
-    (built,) = artifacts(own_store)
-    built.chmod(0o600)
-    built.write_bytes(b"no library")
-    module = native.find_native(name)
-    assert module is not None
-    assert artifacts(own_store) != [built]
+    """As published, and made for another C library, say."""
+    key = native._key(name)
+
+    def build(scratch: Path) -> Built:
+        artifact = scratch / "odd.so"
+        artifact.write_bytes(b"no library")
+        return Built(artifact=artifact, module_name=unique_module_name(key), meta={})
+
+    Store(own_store / name).build_once(key, build, label="odd")
+    (odd,) = artifacts(own_store)
+    assert native.find_native(name) is not None
+    assert artifacts(own_store) != [odd]
 
 
 def test_no_compiler_no_headers_or_nowhere_to_write_gives_none(
