@@ -197,8 +197,6 @@ def _array_for_scalar(name: str, value: np.ndarray[Any, Any], expected: Argument
     found = f"an array of shape {value.shape} and dtype {value.dtype}"
     if value.size == 0:
         fix = f"{name} = {_type_name(expected)}(0)  # the array is empty"
-    elif isinstance(value, np.ma.MaskedArray):
-        fix = f"{name} = {_type_name(expected)}(0)  # a masked element has no value"
     else:
         element = value.flat[0]
         one = f"{name}.item()" if value.size == 1 else f"{name}.flat[0]"
