@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         CopyWarning,
         KitError,
         KitWarning,
+        LaunchError,
         StaleDependencyWarning,
         StaleKernelError,
     )
@@ -42,6 +43,7 @@ __all__ = [
     "KernelNamespace",
     "KitError",
     "KitWarning",
+    "LaunchError",
     "LayoutFacts",
     "Parameter",
     "PyccelKernel",
@@ -70,6 +72,7 @@ _HOMES = {
         "CopyWarning",
         "KitError",
         "KitWarning",
+        "LaunchError",
         "StaleDependencyWarning",
         "StaleKernelError",
     ),

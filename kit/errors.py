@@ -13,6 +13,7 @@ __all__ = [
     "CopyWarning",
     "KitError",
     "KitWarning",
+    "LaunchError",
     "StaleDependencyWarning",
     "StaleKernelError",
     "argument_refused",
@@ -173,6 +174,47 @@ class BuildError(_LocatedError):
         if self.others:
             text += f"\n  ({len(self.others)} more in %kit_log)"
         return text
+
+
+class LaunchError(_LocatedError):
+    """A launch failed: refused before it began, or a fault inside the kernel.
+
+    Attributes
+    ----------
+    message, line, column, source_line, fix, cell
+        As in `CellError`; `line` is None where the kernel's line is not known.
+    kernel : str
+        Which kernel.
+    kind : {"bounds", "race", "init", "sync", "align", "trap", "assert", "signal", "limit"}
+        What kind of fault; "limit" is one that was seen before anything ran.
+    block, thread : tuple of int or None
+        Where in the launch it happened, (x, y, z) each.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str,
+        kind: str,
+        block: tuple[int, int, int] | None = None,
+        thread: tuple[int, int, int] | None = None,
+        line: int | None = None,
+        source_line: str | None = None,
+        fix: str | None = None,
+        cell: str | None = None,
+    ) -> None:
+        self.kernel = clean_text(kernel)
+        self.kind = kind
+        self.block = block
+        self.thread = thread
+        super().__init__(message, line=line, source_line=source_line, fix=fix, cell=cell)
+
+    def _place(self) -> str:
+        where = super()._place()
+        if self.thread is not None:
+            return f"{self.kernel}, block {self.block}, thread {self.thread}: {where}"
+        return f"{self.kernel}: {where}"
 
 
 class CacheError(KitError):
