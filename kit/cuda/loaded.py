@@ -40,7 +40,7 @@ class LoadedCell(Protocol):
 
     @property
     def target(self) -> Target:
-        """ "device" or "emulator"."""
+        """Which one it is: "device" or "emulator"."""
         ...
 
     def kernel(self, signature: CudaSignature) -> LoadedKernel:

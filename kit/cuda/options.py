@@ -13,7 +13,7 @@ CudaTarget = Literal["auto", "device", "emulator", "compile"]
 one of the two, or nowhere."""
 
 CI_ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
-"""What a cell is compiled for where there is no GPU to name one; CI compiles everything for them."""
+"""What a cell is compiled for where no GPU names one; CI compiles everything for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
