@@ -1,9 +1,9 @@
 """Which names of the notebook's namespace belong to which cell, and what stands behind them.
 
 "The same cell" means: the frontend sent the same cell id (JupyterLab, Notebook 7, VS Code). A
-frontend without ids (a terminal) leaves names: the cell that last bound one of the names that the
-new cell defines. A run from top to bottom (nbconvert, papermill, nbval) sends no ids and edits
-nothing, so that no cell is ever taken for another there.
+frontend without ids (a terminal) leaves names: the cell of the same magic that last bound one of
+the names that the new cell defines. A run from top to bottom (nbconvert, papermill, nbval) sends
+no ids and edits nothing, so that no cell is ever taken for another there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def public_names(source: str) -> tuple[str, ...]:
 class _BoundCell:
     """What the latest run of one cell bound."""
 
-    cell_id: str | None
+    frontend: Frontend
     objects: Mapping[str, object]
 
 
@@ -82,7 +82,7 @@ class Session:
         for name in objects:
             self.failures.pop(name, None)
         self.namespace.update(objects)
-        self._cells.append(_BoundCell(frontend.cell_id, dict(objects)))
+        self._cells.append(_BoundCell(frontend, dict(objects)))
         return tuple(gone)
 
     def fail(self, names: Iterable[str], frontend: Frontend, error: BaseException) -> None:
@@ -98,7 +98,7 @@ class Session:
                 defined.setdefault(name)
         stubs = {name: self._stub(name, error) for name in defined}
         self.namespace.update(stubs)
-        self._cells.append(_BoundCell(frontend.cell_id, stubs))
+        self._cells.append(_BoundCell(frontend, stubs))
         for name in stubs:
             self.failures.pop(name, None)
             if isinstance(error, KitError):
@@ -126,11 +126,12 @@ class Session:
         for index in range(len(self._cells) - 1, -1, -1):
             cell = self._cells[index]
             if frontend.cell_id is not None:
-                is_same = cell.cell_id == frontend.cell_id
+                is_same = cell.frontend.cell_id == frontend.cell_id
             else:
                 is_same = (
                     frontend.attended
-                    and cell.cell_id is None
+                    and cell.frontend.cell_id is None
+                    and cell.frontend.magic == frontend.magic
                     and not wanted.isdisjoint(cell.objects)
                 )
             if is_same:

@@ -29,12 +29,15 @@ class Frontend:
     is_whole_cell : bool
         Whether the magic is the first line of the cell that was sent, so that all of the cell's
         output is the magic's.
+    magic : str
+        Which magic runs the cell, ``%%pyccel_kernel``.
     """
 
     kind: Literal["notebook", "terminal", "none"] = "none"
     cell_id: str | None = None
     attended: bool = True
     is_whole_cell: bool = False
+    magic: str = ""
 
 
 def inspect_frontend(shell: InteractiveShell, prefix: str = "%%") -> Frontend:
@@ -45,11 +48,11 @@ def inspect_frontend(shell: InteractiveShell, prefix: str = "%%") -> Frontend:
     shell : InteractiveShell
         The shell that runs the cell.
     prefix : str
-        How the cell begins if the magic is all of it.
+        The magic, with which the cell begins if the magic is all of it.
     """
     if getattr(shell, "kernel", None) is None:  # the notebook process's, not one of ours
         is_terminal = _is_terminal(shell) and sys.stderr.isatty()
-        return Frontend(kind="terminal" if is_terminal else "none")
+        return Frontend(kind="terminal" if is_terminal else "none", magic=prefix)
     request = _request(shell)
     content = cast("Mapping[str, Any]", request.get("content") or {})
     metadata = cast("Mapping[str, Any]", request.get("metadata") or {})
@@ -60,6 +63,7 @@ def inspect_frontend(shell: InteractiveShell, prefix: str = "%%") -> Frontend:
         cell_id=cell_id if isinstance(cell_id, str) else None,
         attended=attended,
         is_whole_cell=str(content.get("code", "")).lstrip().startswith(prefix),
+        magic=prefix,
     )
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from kit.build import BuildOptions
-from kit.magics.options import ParsedLine, Word, parse_line
+from kit.magics.options import parse_line
+from kit.magics.request_values import (
+    FORCE,
+    ISOLATE,
+    ON_ERROR,
+    QUIET,
+    VERBOSE,
+    CellRequest,
+    parse_flags,
+    parse_name_lists,
+    refuse_quiet_and_verbose,
+)
 from kit.magics.specs import MagicSpec, Option
 from kit.terms import Language, Policy
 
@@ -71,21 +80,11 @@ PYCCEL_KERNEL = MagicSpec(
             default="warn",
             help="when an argument must be copied: copy silently, warn once, or refuse",
         ),
-        Option(
-            name="isolate",
-            help="run each call in a process of its own",
-            later="leave it out; calls run in the notebook process",
-        ),
-        Option(
-            name="on-error",
-            metavar="ACTION",
-            choices=("raise", "keep"),
-            default="raise",
-            help="when the build fails: raise, or warn and keep the kernels of before",
-        ),
-        Option(name="force", help="build again even if the result is stored"),
-        Option(name="quiet", short="q", help="print nothing on success"),
-        Option(name="verbose", short="v", help="also print flags, stages, compiler and size"),
+        ISOLATE,
+        ON_ERROR,
+        FORCE,
+        QUIET,
+        VERBOSE,
         Option(
             name="annotate",
             short="a",
@@ -107,31 +106,21 @@ PYCCEL_KERNEL = MagicSpec(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KernelRequest:
+class KernelRequest(CellRequest):
     """What the magic line asks for."""
 
-    options: BuildOptions
-    keeps: bool = False
-    is_quiet: bool = False
-    is_verbose: bool = False
+    options: BuildOptions = field(default_factory=BuildOptions)
 
 
 def parse_request(line: str) -> KernelRequest:
     """What the magic line asks for; CellError with a column where it is wrong."""
     parsed = parse_line(PYCCEL_KERNEL, line)
-    if parsed.has("quiet") and parsed.has("verbose"):
-        raise PYCCEL_KERNEL.error(
-            line,
-            "--quiet and --verbose contradict each other",
-            start=parsed.options["verbose"][0].start,
-            fix="leave one of them out",
-        )
-    flags = parsed.text("flags")
+    refuse_quiet_and_verbose(PYCCEL_KERNEL, line, parsed)
     options = BuildOptions(
         language=cast(Language, parsed.text("language") or "fortran"),
-        outputs=_name_lists(line, parsed, "outputs"),
-        overwrites=_name_lists(line, parsed, "overwrites") or {},
-        flags=None if flags is None else _flags(line, parsed, flags),
+        outputs=parse_name_lists(PYCCEL_KERNEL, line, parsed, "outputs"),
+        overwrites=parse_name_lists(PYCCEL_KERNEL, line, parsed, "overwrites") or {},
+        flags=parse_flags(PYCCEL_KERNEL, line, parsed, "'-O2 -DNAME=\"a b\"'"),
         openmp=parsed.has("openmp"),
         policy=cast(Policy, parsed.text("policy") or "warn"),
         force=parsed.has("force"),
@@ -142,48 +131,3 @@ def parse_request(line: str) -> KernelRequest:
         is_quiet=parsed.has("quiet"),
         is_verbose=parsed.has("verbose"),
     )
-
-
-def _flags(line: str, parsed: ParsedLine, text: str) -> tuple[str, ...]:
-    """The flags as a shell would split them, as in `kit.pyccel_kernel`."""
-    try:
-        return tuple(shlex.split(text))
-    except ValueError:
-        raise PYCCEL_KERNEL.error(
-            line,
-            "a quote inside --flags is never closed",
-            start=parsed.options["flags"][-1].start,
-            fix="--flags '-O2 -DNAME=\"a b\"'",
-        ) from None
-
-
-def _name_lists(
-    line: str, parsed: ParsedLine, option: str
-) -> Mapping[str | None, tuple[str, ...]] | None:
-    """``a,b`` or ``f:a,b,g:c`` as names by function; None where the option was not given."""
-    if not parsed.has(option):
-        return None
-    names: dict[str | None, tuple[str, ...]] = {}
-    for value in parsed.options[option]:
-        function: str | None = None
-        for part in value.text.replace(",", " ").split():
-            head, colon, name = part.rpartition(":")
-            if colon:
-                function = _identifier(line, option, value, head)
-            known = names.setdefault(function, ())
-            if name:
-                names[function] = (*known, _identifier(line, option, value, name))
-        if not value.text.strip():
-            names.setdefault(None, ())
-    return names
-
-
-def _identifier(line: str, option: str, value: Word, text: str) -> str:
-    if not text.isidentifier():
-        raise PYCCEL_KERNEL.error(
-            line,
-            f"--{option}: {text!r} is not a name",
-            start=value.start,
-            fix=f"--{option} a,b   or, in a cell of several functions, --{option} f:a,b",
-        )
-    return text

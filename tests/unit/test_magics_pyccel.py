@@ -281,6 +281,12 @@ def test_without_ids_shared_names_decide(user: ShellUser) -> None:
     assert same_cell_run(user, Frontend(), Frontend())
 
 
+def test_without_ids_a_cell_of_another_magic_is_another_cell(user: ShellUser) -> None:
+    pyccel, cuda = Frontend(magic="%%pyccel_kernel"), Frontend(magic="%%cuda_kernel")
+    assert not same_cell_run(user, pyccel, cuda)
+    assert same_cell_run(user, cuda, cuda)
+
+
 def test_a_run_from_top_to_bottom_edits_no_cell(user: ShellUser) -> None:
     linear = Frontend(attended=False)
     assert not same_cell_run(user, linear, linear)
