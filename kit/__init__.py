@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from kit.accounting import TransferCount, assert_no_transfers, count_transfers
     from kit.arrayview import ArrayView
     from kit.copying.pool import release_buffers
     from kit.decorate import KernelNamespace, pyccel_kernel
@@ -50,6 +51,9 @@ __all__ = [
     "Signature",
     "StaleDependencyWarning",
     "StaleKernelError",
+    "TransferCount",
+    "assert_no_transfers",
+    "count_transfers",
     "inspect_layout",
     "pyccel_kernel",
     "release_buffers",
@@ -61,6 +65,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A name is imported when it is first used, so that `import kit`
 # costs a millisecond in a script that may never build anything (docs/decisions/0011).
 _HOMES = {
+    "kit.accounting": ("TransferCount", "assert_no_transfers", "count_transfers"),
     "kit.arrayview": ("ArrayView",),
     "kit.copying.pool": ("release_buffers",),
     "kit.decorate": ("KernelNamespace", "pyccel_kernel"),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from kit.boundary.argument_plan import ArgumentPlan
     from kit.copying.pool import BufferPool
+    from kit.moves import Shadows
     from kit.plan import CallPlan
 
     # Not at run time: Jedi raises on a property that says Literal, and Tab after a kernel's dot
@@ -184,10 +185,18 @@ class PyccelKernel(_Guard):
 
     def plan(self, *args: Any, **kwargs: Any) -> CallPlan:
         """What a call with these arguments would do; nothing is copied or run."""
-        values = self._signature.bind(args, kwargs)
-        return self._plan(arrays_of_views(values) or values)
+        from kit.moves import plan_moves, shadow_arguments
 
-    def _plan(self, values: Sequence[object], target: Target = "host") -> CallPlan:
+        given = self._signature.bind(args, kwargs)
+        values = arrays_of_views(given) or given
+        shadows = shadow_arguments(values)
+        if shadows is None:
+            return self._plan(values)
+        return plan_moves(self._plan(shadows.values, moves=True), shadows)
+
+    def _plan(
+        self, values: Sequence[object], target: Target = "host", *, moves: bool = False
+    ) -> CallPlan:
         # Imported here: a notebook whose calls all pass never needs it, and it takes 6 ms.
         from kit.plan import plan_call
 
@@ -195,7 +204,8 @@ class PyccelKernel(_Guard):
             self.__name__,
             self._signature,
             values,
-            policy=self._policy,
+            # What moves is laid out anew, whatever its order was.
+            policy="copy" if moves else self._policy,
             language=self._language,
             uncompiled=self._build is not None and self._build.load_python is not None,
             # Uncompiled, objects are of the class that the cell's own Python made.
@@ -206,9 +216,48 @@ class PyccelKernel(_Guard):
         self, args: Sequence[object], kwargs: Mapping[str, object], target: Target
     ) -> Any:
         __tracebackhide__ = True
+        from kit.moves import shadow_arguments
+
         given = self._signature.bind(args, kwargs)
         values = arrays_of_views(given) or given
+        shadows = shadow_arguments(values)
+        if shadows is not None:
+            return self._call_on_host(given, values, shadows, target)
+        return self._run_planned(self._accepted_plan(given, values, target), values, target)
+
+    def _call_on_host(
+        self,
+        given: Sequence[object],
+        values: Sequence[object],
+        shadows: Shadows,
+        target: Target,
+    ) -> Any:
+        """A call with device arrays, which move to the host, and back where they are written."""
+        __tracebackhide__ = True
+        from kit.interrupts import deferred_interrupts
+        from kit.moves import move_to_host, plan_moves, write_back_to_device
+
+        plan = plan_moves(self._plan(shadows.values, target, moves=True), shadows)
+        self._refuse(plan, given, values)
+        with deferred_interrupts():
+            hosts = move_to_host(values, plan)
+            # Planned again as a call of the host: an array that is input and output is now one.
+            inner = self._accepted_plan(given, hosts, target)
+            result = self._run_planned(inner, hosts, target)
+            write_back_to_device(values, hosts, plan)
+        return result
+
+    def _accepted_plan(
+        self, given: Sequence[object], values: Sequence[object], target: Target
+    ) -> CallPlan:
+        __tracebackhide__ = True
         plan = self._plan(values, target)
+        self._refuse(plan, given, values)
+        return plan
+
+    def _refuse(self, plan: CallPlan, given: Sequence[object], values: Sequence[object]) -> None:
+        """Raise the refusal of a plan, if it has one, in the words of the caller's line."""
+        __tracebackhide__ = True
         refusal = plan.refusal()
         if refusal is not None:
             views = {
@@ -217,6 +266,9 @@ class PyccelKernel(_Guard):
                 if array is not value
             }
             raise in_words_of_caller(refusal, self._signature, views)
+
+    def _run_planned(self, plan: CallPlan, values: Sequence[object], target: Target) -> Any:
+        __tracebackhide__ = True
         # From here on an array is its elements, whatever a subclass makes of them: as compiled.
         values = [_plain(one) for one in values]
         if target == "python" or plan.target == "python":
