@@ -13,6 +13,13 @@ __all__ = ["plan_html", "plan_text"]
 
 _COLUMNS: Final = ("argument", "intent", "declared", "passed", "action", "copies", "reason")
 
+_PLACES: Final = {
+    "host": "on the host",
+    "python": "uncompiled, in Python",
+    "device": "on the device",
+    "emulator": "in the emulator",
+}
+
 
 def plan_text(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> str:
     """The plan as an aligned table, with the fix of the first refusal below it.
@@ -73,7 +80,7 @@ def _headline(kernel: str, target: str, rows: Sequence[Mapping[str, str]]) -> st
         return f"{kernel}: the call would be refused"
     inward = sum(int(row["bytes_in"]) for row in rows)
     outward = sum(int(row["bytes_out"]) for row in rows)
-    where = "on the host" if target == "host" else "uncompiled, in Python"
+    where = _PLACES[target]
     copies = _copies(inward, outward)
     told = f"copies {' and '.join(copies)}" if copies else "no copy"
     return f"{kernel}: would run {where}, {told}"
