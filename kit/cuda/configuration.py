@@ -1,0 +1,126 @@
+"""The launch configuration that a call asks for: `grid`, `block`, `n_threads`, `shared_bytes`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+from kit.launch import Extents, Launch, LaunchLimits, launch_refused, shrunk_block
+
+__all__ = ["parse_extents", "plan_launch"]
+
+_BLOCKS: Final = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
+"""Threads of a block where nobody says, by the number of axes."""
+
+
+def plan_launch(
+    kernel: str,
+    *,
+    grid: object,
+    block: object,
+    n_threads: object,
+    shared_bytes: object,
+    shape: Sequence[int] | None,
+    limits: LaunchLimits,
+) -> Launch | None:
+    """The launch that a call asks for; `kit.launch.check_launch` says whether it can be.
+
+    Parameters
+    ----------
+    kernel : str
+        Name for messages.
+    grid, block, n_threads : int, or up to three of them, or None
+        What the call says. Without `grid` there are as many blocks as `n_threads` takes; without
+        both, one thread for each element of the leading axes of `shape`, as many axes as the block
+        has. Threads count along x for the first axis, y for the second, z for the third.
+    shared_bytes : int
+        Dynamic shared memory of a block [bytes].
+    shape : sequence of int or None
+        Extents of the first array; None where the kernel takes none.
+    limits : LaunchLimits
+        So that a block which nobody gave is no larger.
+
+    Returns
+    -------
+    Launch or None
+        None where there is nothing to launch: an extent of `n_threads`, or of `shape`, is 0.
+
+    Raises
+    ------
+    LaunchError
+        Something is no integer, or `grid` and `n_threads` are both given.
+
+    Examples
+    --------
+    >>> usual = dict(grid=None, block=None, n_threads=None, shared_bytes=0, limits=LaunchLimits())
+    >>> plan_launch("f", **usual, shape=(1000, 3))
+    Launch(grid=(4, 1, 1), block=(256, 1, 1), shared_bytes=0)
+    >>> plan_launch("f", **{**usual, "n_threads": (100, 40)}, shape=None)
+    Launch(grid=(7, 3, 1), block=(16, 16, 1), shared_bytes=0)
+    """
+    if grid is not None and n_threads is not None:
+        raise launch_refused(kernel, "grid= and n_threads=", "one of them", "n_threads=...")
+    shared = _integer(kernel, "shared_bytes", shared_bytes)
+    threads = None if block is None else parse_extents(kernel, "block", block)
+    if grid is not None:
+        blocks = parse_extents(kernel, "grid", grid)
+        threads = threads or _usual_block(len(blocks), limits)
+        return Launch(_padded(blocks), _padded(threads), shared)
+    wanted = _wanted_threads(kernel, n_threads, shape, len(threads or (0,)))
+    if 0 in wanted:
+        return None
+    size = _padded(threads or _usual_block(len(wanted), limits))
+    # A block without threads is refused by the check.
+    pairs = zip(_padded(wanted), size, strict=True)
+    return Launch(cast("Extents", tuple(-(-n // max(one, 1)) for n, one in pairs)), size, shared)
+
+
+def parse_extents(kernel: str, name: str, value: object) -> tuple[int, ...]:
+    """One to three integers, given as an int or in a tuple or list.
+
+    Raises
+    ------
+    LaunchError
+        It is something else.
+    """
+    if not isinstance(value, tuple | list):
+        return (_integer(kernel, name, value),)
+    several = cast("Sequence[object]", value)
+    if not 1 <= len(several) <= 3:
+        found = f"{name}={value!r}: {len(several)} extents"
+        raise launch_refused(kernel, found, "one to three: x, y, z", f"{name}=256")
+    return tuple(_integer(kernel, name, one) for one in several)
+
+
+def _wanted_threads(
+    kernel: str, n_threads: object, shape: Sequence[int] | None, axes: int
+) -> tuple[int, ...]:
+    if n_threads is None:
+        if shape is None:
+            found = "no array to take the number of threads from"
+            raise launch_refused(kernel, found, "n_threads= or grid=", "n_threads=1000")
+        return tuple(shape[:axes]) or (1,)
+    wanted = parse_extents(kernel, "n_threads", n_threads)
+    if min(wanted) < 0:
+        found = f"n_threads={n_threads!r}"
+        raise launch_refused(kernel, found, "0 or more along each axis", "n_threads=1000")
+    return wanted
+
+
+def _usual_block(axes: int, limits: LaunchLimits) -> tuple[int, ...]:
+    return shrunk_block(_BLOCKS[axes], limits.threads)
+
+
+def _padded(extents: tuple[int, ...]) -> Extents:
+    return cast("Extents", (*extents, 1, 1)[:3])
+
+
+def _integer(kernel: str, name: str, value: Any) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        need = "an int" if name == "shared_bytes" else "an int, or up to three of them in a tuple"
+        raise launch_refused(kernel, f"{name}={value!r}", need, f"{name}=int(...)") from None
