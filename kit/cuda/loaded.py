@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from kit.cuda.signature import CudaSignature, CudaSymbol
@@ -14,7 +15,15 @@ __all__ = ["LoadedCell", "LoadedKernel"]
 class LoadedKernel(Protocol):
     """One kernel of a loaded cell."""
 
-    def launch(self, addresses: int, launch: Launch, *, stream: object = None) -> None:
+    def launch(
+        self,
+        addresses: int,
+        launch: Launch,
+        *,
+        stream: object = None,
+        after: Sequence[int] = (),
+        holding: object = None,
+    ) -> None:
         """Launch with packed arguments; on a device it returns before the kernel has ended.
 
         Parameters
@@ -26,6 +35,12 @@ class LoadedKernel(Protocol):
             Grid, block and shared memory, which have been checked.
         stream : object
             Of the target's own library; None for its current one. The emulator has none.
+        after : sequence of int
+            Streams whose work so far the kernel must wait for, as ``__cuda_array_interface__``
+            numbers them. The emulator is given none.
+        holding : object
+            What must live until the kernel has ended: the arrays. A target that returns only then
+            need not hold it.
 
         Raises
         ------
@@ -41,6 +56,11 @@ class LoadedCell(Protocol):
     @property
     def target(self) -> Target:
         """Which one it is: "device" or "emulator"."""
+        ...
+
+    @property
+    def architecture(self) -> str | None:
+        """Whose limits hold: that of the current device; None for the emulator, which has none."""
         ...
 
     def kernel(self, signature: CudaSignature) -> LoadedKernel:
