@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from kit.magics.cuda_text import parameter_names
 from kit.magics.options import split_words
 from kit.magics.specs import MagicSpec, Option
 
@@ -98,10 +99,14 @@ def make_matcher(
 
 
 def _complete_value(option: Option, fragment: str, cell: str) -> tuple[str, list[str]]:
-    if option.completes == "parameters":
+    if option.completes is not None:
         start = _NAME_END.search(fragment)
-        return _matching(start.group() if start else "", _parameter_names(cell))
-    return _matching(fragment, option.choices)
+        is_cuda = option.completes == "cuda parameters"
+        names = parameter_names(cell) if is_cuda else _python_parameters(cell)
+        return _matching(start.group() if start else "", names)
+    if option.is_list:
+        fragment = fragment.rpartition(",")[2]
+    return _matching(fragment, option.choices or option.suggestions)
 
 
 def _open_options(spec: MagicSpec, done: Sequence[str], fragment: str) -> list[str]:
@@ -121,7 +126,7 @@ def _matching(fragment: str, known: Sequence[str]) -> tuple[str, list[str]]:
     return fragment, [one for one in known if one.startswith(fragment)]
 
 
-def _parameter_names(cell: str) -> list[str]:
+def _python_parameters(cell: str) -> list[str]:
     """Parameters of the cell's functions; a body that is not finished yet does not matter."""
     names: dict[str, None] = {}
     for header in _HEADER.findall(cell):

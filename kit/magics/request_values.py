@@ -20,6 +20,7 @@ __all__ = [
     "parse_name_lists",
     "refuse_quiet_and_verbose",
     "split_values",
+    "text_start",
 ]
 
 ISOLATE = Option(
@@ -67,17 +68,22 @@ def refuse_quiet_and_verbose(spec: MagicSpec, line: str, parsed: ParsedLine) -> 
         )
 
 
-def split_values(parsed: ParsedLine, option: str) -> list[Word]:
+def split_values(line: str, parsed: ParsedLine, option: str) -> list[Word]:
     """Pieces of ``a,b`` over all values of a repeatable option, each with its place."""
     pieces: list[Word] = []
     for value in parsed.options.get(option, ()):
-        start = value.start
+        start = text_start(line, value)
         for text in value.text.split(","):
             bare = text.strip()
             lead = start + text.index(bare) if bare else start
             pieces.append(Word(text=bare, start=lead, end=lead + len(bare)))
             start += len(text) + 1
     return pieces
+
+
+def text_start(line: str, value: Word) -> int:
+    """Where a value's own text begins: behind its quote."""
+    return value.start + (line[value.start : value.start + 1] in {'"', "'"})
 
 
 def parse_flags(

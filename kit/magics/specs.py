@@ -23,6 +23,10 @@ class Option:
         How help calls its value; None for an option without one.
     choices : tuple of str
         The only values allowed; empty allows any text.
+    suggestions : tuple of str
+        Values that Tab offers where others are allowed, too.
+    is_list : bool
+        Whether commas separate several values: Tab then completes the last one.
     default : str or None
         Value when it is not given, for help.
     repeatable : bool
@@ -31,7 +35,7 @@ class Option:
         One line.
     later : str or None
         What to do instead, for an option whose feature this version does not have yet.
-    completes : {"parameters", None}
+    completes : {"parameters", "cuda parameters", None}
         What its value names, where completion can tell from the cell.
     """
 
@@ -39,6 +43,8 @@ class Option:
     short: str | None = None
     metavar: str | None = None
     choices: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    is_list: bool = False
     default: str | None = None
     repeatable: bool = False
     help: str
