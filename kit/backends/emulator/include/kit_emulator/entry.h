@@ -1,0 +1,153 @@
+// From a `__global__` function to what the runtime launches: the loop over a block's threads.
+#pragma once
+
+#include <link.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "barrier.h"
+#include "fault.h"
+
+namespace kit_emulator {
+
+/// Finds the thread-local memory of the library that this code is in.
+KIT_COLD int find_shared(struct dl_phdr_info* library, std::size_t, void* out) {
+    const std::uintptr_t here = (std::uintptr_t)(void*)&find_shared;
+    const ElfW(Phdr)* local = nullptr;
+    bool is_mine = false;
+    for (int i = 0; i < library->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& part = library->dlpi_phdr[i];
+        const std::uintptr_t low = library->dlpi_addr + part.p_vaddr;
+        if (part.p_type == PT_LOAD && here - low < part.p_memsz) is_mine = true;
+        if (part.p_type == PT_TLS) local = &part;
+    }
+    if (!is_mine) return 0;
+    if (local != nullptr && library->dlpi_tls_data != nullptr) {
+        ((Worker*)out)->shared_low = (const char*)library->dlpi_tls_data;
+        ((Worker*)out)->shared_bytes = local->p_memsz;
+    }
+    return 1;
+}
+
+KIT_COLD void enter(Worker* worker) {
+    static __thread const char* low;
+    static __thread std::size_t n_bytes;
+    kit_emulator_worker = worker;
+    kit_emulator_promoted = 0;
+    if (low == nullptr) {
+        dl_iterate_phdr(find_shared, worker);
+        low = worker->shared_low;
+        n_bytes = worker->shared_bytes;
+    }
+    worker->shared_low = low;
+    worker->shared_bytes = n_bytes;
+    const unsigned *block = worker->block_extent, *grid = worker->grid_extent;
+    blockDim = {block[0], block[1], block[2]};
+    gridDim = {grid[0], grid[1], grid[2]};
+}
+
+KIT_COLD void locate(unsigned thread[3]) {
+    thread[0] = threadIdx.x;
+    thread[1] = threadIdx.y;
+    thread[2] = threadIdx.z;
+}
+
+template <class A>
+using Stored = std::remove_cv_t<std::remove_reference_t<A>>;
+
+template <auto K, class... A>
+struct Entry {
+    /// One thread, to its end.
+    template <std::size_t... I>
+    KIT_INLINE void call(void** arguments, std::index_sequence<I...>) {
+        K(*(Stored<A>*)arguments[I]...);
+    }
+    static __attribute__((noinline)) void thread(void** arguments) {
+        call(arguments, std::index_sequence_for<A...>());
+    }
+    static void run_thread(Worker* worker, void** arguments) {
+        set_thread(worker);
+        thread(arguments);
+    }
+
+    /// A block whose indices may wrap at 2^32: no promises to the compiler, one call a thread.
+    static __attribute__((noinline)) void large(Worker* worker, void** arguments) {
+        for (unsigned i = 0; i < worker->n_threads; ++i) {
+            worker->current = i;
+            set_thread(worker);
+            thread(arguments);
+            if (kit_emulator_promoted) return;
+        }
+    }
+
+    /// The threads as a loop, with the arguments in registers, until one has to wait.
+    static __attribute__((noinline)) void loop(unsigned nx, unsigned ny, unsigned nz, A... a) {
+        const unsigned bx = blockIdx.x, by = blockIdx.y;
+        // GCC then sees that blockIdx.x * blockDim.x + threadIdx.x does not wrap.
+        if (bx >= small_grid || by >= small_grid) __builtin_unreachable();
+        if (nx == 0 || nx > max_threads || ny == 0 || ny > max_threads) __builtin_unreachable();
+        blockIdx.x = bx;
+        blockIdx.y = by;
+        blockDim.x = nx;
+        blockDim.y = ny;
+        blockDim.z = nz;
+        for (unsigned z = 0; z < nz; ++z) {
+            for (unsigned y = 0; y < ny; ++y) {
+                threadIdx.y = y;
+                threadIdx.z = z;
+#pragma GCC ivdep
+                for (unsigned x = 0; x < nx; ++x) {
+                    threadIdx.x = x;
+                    K(a...);
+                    if (KIT_UNLIKELY(kit_emulator_promoted)) return;
+                }
+            }
+        }
+    }
+    template <std::size_t... I>
+    KIT_INLINE void start(Worker* worker, void** arguments, std::index_sequence<I...>) {
+        const unsigned* block = worker->block_extent;
+        loop(block[0], block[1], block[2], *(Stored<A>*)arguments[I]...);
+    }
+    static void run_block(Worker* worker, void** arguments) {
+        const unsigned* block = worker->block;
+        blockIdx = {block[0], block[1], block[2]};
+        kit_emulator_promoted = 0;
+        if (block[0] >= small_grid || block[1] >= small_grid) {
+            large(worker, arguments);
+        } else {
+            start(worker, arguments, std::index_sequence_for<A...>());
+        }
+    }
+
+    static constexpr unsigned small_grid = 1u << 20;
+    static constexpr unsigned sizes[sizeof...(A) + 1] = {sizeof(Stored<A>)..., 0};
+    static inline float block_ns = -1.0f;
+    static constexpr Kernel kernel = {run_block, run_thread, enter,         locate,
+                                      sizes,     sizeof...(A), &block_ns};
+};
+
+template <auto K, class F>
+struct EntryOf;
+template <auto K, class R, class... A>
+struct EntryOf<K, R (*)(A...)> : Entry<K, A...> {};
+
+/// A `__constant__` or `__device__` variable.
+struct Symbol {
+    const volatile void* address;
+    std::size_t n_bytes;
+    bool is_const;
+};
+
+}  // namespace kit_emulator
+
+// Named like this because the cell's macros are in force where they are used.
+template <auto K>
+constexpr kit_emulator::Kernel kit_emulator_kernel_of = kit_emulator::EntryOf<K, decltype(K)>::kernel;
+template <class T>
+constexpr kit_emulator::Symbol kit_emulator_symbol_of(T& variable) {
+    return {&variable, sizeof(T), std::is_const_v<std::remove_all_extents_t<T>>};
+}
+using kit_emulator_kernel = kit_emulator::Kernel;
+using kit_emulator_symbol = kit_emulator::Symbol;
