@@ -21,14 +21,22 @@ class StaleKernel:
         The build before the one that failed.
     reason : str
         Why it failed.
+    failed : frozenset of str
+        Which magics could not build it since: a name may come from a cell of each.
     """
 
     def __init__(
-        self, name: str, *, previous: PyccelKernel | None = None, reason: str = ""
+        self,
+        name: str,
+        *,
+        previous: PyccelKernel | None = None,
+        reason: str = "",
+        failed: frozenset[str] = frozenset(),
     ) -> None:
         self.__name__ = self.__qualname__ = name
         self.previous = previous
         self.reason = reason
+        self.failed = failed
 
     def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         """Raise StaleKernelError."""

@@ -96,7 +96,7 @@ class Session:
         for name, bound in earlier.items():
             if self.namespace.get(name) is bound and isinstance(bound, PyccelKernel | StaleKernel):
                 defined.setdefault(name)
-        stubs = {name: self._stub(name, error) for name in defined}
+        stubs = {name: self._stub(name, error, frontend) for name in defined}
         self.namespace.update(stubs)
         self._cells.append(_BoundCell(frontend, stubs))
         for name in stubs:
@@ -104,20 +104,22 @@ class Session:
             if isinstance(error, KitError):
                 self.failures[name] = error
 
-    def keep(self, names: Iterable[str], error: KitError) -> None:
+    def keep(self, names: Iterable[str], frontend: Frontend, error: KitError) -> None:
         """Leave every name as it is after a failed build; names without a value get a stub."""
         for name in names:
             self.failures[name] = error
             if name not in self.namespace:
-                self.namespace[name] = self._stub(name, error)
+                self.namespace[name] = self._stub(name, error, frontend)
 
-    def _stub(self, name: str, error: BaseException) -> StaleKernel:
+    def _stub(self, name: str, error: BaseException, frontend: Frontend) -> StaleKernel:
         held = self.namespace.get(name)
+        earlier = held.failed if isinstance(held, StaleKernel) else frozenset[str]()
         previous = held.previous if isinstance(held, StaleKernel) else held
         return StaleKernel(
             name,
             previous=previous if isinstance(previous, PyccelKernel) else None,
             reason=_reason(error),
+            failed=earlier | {frontend.magic},
         )
 
     def _take_earlier(self, names: Iterable[str], frontend: Frontend) -> Mapping[str, object]:

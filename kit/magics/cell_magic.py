@@ -81,7 +81,7 @@ class CellMagic(ABC, Generic[Request, Built]):
         except KitError as error:
             names = self.names_of(cell, is_broken=True)
             if request is not None and request.keeps:
-                session.keep(names, error)
+                session.keep(names, frontend, error)
                 self.warn(str(error), KitWarning)
                 return
             session.fail(names, frontend, error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 
 from kit.build import BuiltCell, build_cell, stale_dependants
@@ -14,6 +13,7 @@ from kit.magics.progress import BuildProgress
 from kit.magics.request import PYCCEL_KERNEL, KernelRequest, parse_request
 from kit.show.build_text import detail_lines, few_names, kernel_line, summary_lines
 from kit.show.stability import is_stable_output
+from kit.source.returns import returns_value
 
 __all__ = ["PyccelKernelMagic"]
 
@@ -62,7 +62,7 @@ class PyccelKernelMagic(CellMagic[KernelRequest, BuiltCell]):
                 [(one.name, one.intent) for one in kernel.signature.parameters],
                 language=record.language,
                 returns=kernel.signature.returns
-                or ("a value" if _returns_value(kernel.source) else None),
+                or ("a value" if returns_value(kernel.source) else None),
             )
             for name, kernel in built.kernels.items()
         ]
@@ -88,32 +88,3 @@ class PyccelKernelMagic(CellMagic[KernelRequest, BuiltCell]):
                 f"run the cell of `{name}` again to use the new one",
                 StaleDependencyWarning,
             )
-
-
-def _returns_value(text: str) -> bool:
-    """Whether a function's text has a return statement with a value; nested functions do not count.
-
-    Examples
-    --------
-    >>> _returns_value("def f(x: float):\\n    return 2.0 * x\\n")
-    True
-    >>> _returns_value("def f(x: 'float[:]'):\\n    x[0] = 1.0\\n    return\\n")
-    False
-    """
-    try:
-        definitions = ast.parse(text).body
-    except SyntaxError:
-        return False
-    left = [node for one in definitions for node in ast.iter_child_nodes(one)]
-    while left:
-        node = left.pop()
-        if isinstance(node, ast.Return):
-            if node.value is not None and not _is_none(node.value):
-                return True
-        elif not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            left.extend(ast.iter_child_nodes(node))
-    return False
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

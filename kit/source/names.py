@@ -88,6 +88,13 @@ def _of_the_notebook(name: str, value: object, at: Placed, source: Source) -> Ce
             at,
             f"{name} = {literal}  # in this cell, above the function",
         )
+    if type(value).__name__ == "CudaKernel":  # by name: reading a cell imports nothing of CUDA
+        return source.error(
+            f"{name!r} is a CUDA kernel: Python launches it, and compiled code cannot",
+            at,
+            f"# call {name} from Python, before or after this kernel; or write a Pyccel version of "
+            f"it and join the two with %%cuda_kernel --pair",
+        )
     shape = getattr(value, "ndim", None)
     if isinstance(shape, int) and shape > 0:
         dtype = str(getattr(value, "dtype", "float64"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kit.source.place import Source
 
-__all__ = ["check_returns"]
+__all__ = ["check_returns", "returns_value"]
 
 
 def check_returns(function: ast.FunctionDef, source: Source) -> None:
@@ -37,6 +37,24 @@ def check_returns(function: ast.FunctionDef, source: Source) -> None:
         f"return {example}  # "
         + ("in place of this line" if bare else f"as the last line of {function.name}"),
     )
+
+
+def returns_value(text: str) -> bool:
+    """Whether a function's text has a return statement with a value; nested functions do not count.
+
+    Examples
+    --------
+    >>> returns_value("def f(x: float):\\n    return 2.0 * x\\n")
+    True
+    >>> returns_value("def f(x: 'float[:]'):\\n    x[0] = 1.0\\n    return\\n")
+    False
+    """
+    try:
+        body = ast.parse(text).body
+    except SyntaxError:
+        return False
+    functions = [one for one in body if isinstance(one, ast.FunctionDef)]
+    return any(not _is_nothing(one) for each in functions for one in _returns(each.body))
 
 
 def _is_nothing(node: ast.Return) -> bool:

@@ -834,6 +834,16 @@ def test_a_name_of_the_notebook_is_answered_by_what_it_is(
     assert caught.value.fix.startswith(fix)
 
 
+def test_a_cuda_kernel_is_launched_from_python_alone() -> None:
+    class CudaKernel:
+        pass
+
+    with pytest.raises(CellError, match="'c' is a CUDA kernel") as caught:
+        parse_cell("def f(x: float):\n    c(x)\n", namespace={"c": CudaKernel()})
+    assert (caught.value.line, caught.value.column) == (2, 5)
+    assert "--pair" in (caught.value.fix or "")
+
+
 def test_a_name_that_another_cell_supplies_is_free_and_no_error() -> None:
     cell = parse_cell("def f(x: float):\n    return g(x)\n", known=frozenset({"g", "h"}))
     assert cell.free_names == {"g"}
