@@ -11,7 +11,15 @@ import numpy as np
 from kit.layout import inspect_layout
 from kit.signature import ArgumentType
 
-__all__ = ["CallText", "annotation_for", "array_fix", "describe_value", "is_masked"]
+__all__ = [
+    "CallText",
+    "annotation_for",
+    "array_fix",
+    "array_lines",
+    "describe_value",
+    "is_masked",
+    "reshape_text",
+]
 
 NdArray = np.ndarray[Any, Any]
 
@@ -101,6 +109,21 @@ def annotation_for(value: object, expected: ArgumentType) -> str | None:
 def array_fix(
     name: str, value: object, expected: ArgumentType, *, written: bool, call: CallText
 ) -> str:
+    """Lines that make `value` an array that the kernel takes, and the annotation that would do.
+
+    The parameters are those of `array_lines`.
+    """
+    lines = array_lines(name, value, expected, written=written, call=call)
+    annotation = annotation_for(value, expected)
+    if annotation is not None and annotation != expected.text:
+        annotation = f"Final[{annotation}]" if name in call.final else annotation
+        lines.append(f"# or annotate {name}: '{annotation}'")
+    return "\n".join(lines)
+
+
+def array_lines(
+    name: str, value: object, expected: ArgumentType, *, written: bool, call: CallText
+) -> list[str]:
     """Lines that make `value` an array that the kernel takes, without losing what it writes.
 
     Parameters
@@ -119,15 +142,9 @@ def array_fix(
     fresh = _fresh_array(name, value, expected)
     back = _assign_back(name, value, expected) if written else None
     if back is None:
-        lines = [f"{name} = {fresh}"]
-    else:
-        buffer = f"{name}_buffer"
-        lines = [f"{buffer} = {fresh}", call.replacing(name, buffer), back]
-    annotation = annotation_for(value, expected)
-    if annotation is not None and annotation != expected.text:
-        annotation = f"Final[{annotation}]" if name in call.final else annotation
-        lines.append(f"# or annotate {name}: '{annotation}'")
-    return "\n".join(lines)
+        return [f"{name} = {fresh}"]
+    buffer = f"{name}_buffer"
+    return [f"{buffer} = {fresh}", call.replacing(name, buffer), back]
 
 
 def _fresh_array(name: str, value: object, expected: ArgumentType) -> str:
@@ -142,12 +159,12 @@ def _fresh_array(name: str, value: object, expected: ArgumentType) -> str:
         if rank is None:
             return text
         empty = 0 in np.shape(cast(Any, value))
-        return text + _reshape(rank, expected.rank, f"np.shape({name})", empty=empty)
+        return text + reshape_text(rank, expected.rank, f"np.shape({name})", empty=empty)
     array = cast(NdArray, value)
     text, same = _elements(name, array, np.dtype(expected.dtype))
     if array.ndim != expected.rank:
         shape = f"{name}.shape"
-        text += _reshape(array.ndim, expected.rank, shape, empty=array.size == 0)
+        text += reshape_text(array.ndim, expected.rank, shape, empty=array.size == 0)
     if same:
         return f"{text}.copy({order})"
     return f"{text}.astype({dtype}{', ' + order if order else ''})"
@@ -171,7 +188,23 @@ def _elements(name: str, array: NdArray, dtype: np.dtype[Any]) -> tuple[str, boo
     return text, found == dtype and found.isnative
 
 
-def _reshape(found: int, need: int, shape: str, *, empty: bool) -> str:
+def reshape_text(found: int, need: int, shape: str, *, empty: bool) -> str:
+    """What to append to an array of rank `found` for one of rank `need`.
+
+    Parameters
+    ----------
+    found, need : int
+        Numbers of axes.
+    shape : str
+        The expression for the array's extents.
+    empty : bool
+        Whether it has no elements.
+
+    Examples
+    --------
+    >>> reshape_text(1, 2, "x.shape", empty=False), reshape_text(2, 1, "x.shape", empty=False)
+    ('.reshape((1,) + x.shape)', '.reshape(-1)')
+    """
     if found == need:
         return ""
     if found < need:

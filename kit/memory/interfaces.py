@@ -11,7 +11,7 @@ import numpy as np
 from kit.memory.foreign import ForeignMemory
 from kit.terms import Place
 
-__all__ = ["read_array_interface"]
+__all__ = ["interface_dtype", "read_array_interface"]
 
 
 def read_array_interface(
@@ -62,7 +62,7 @@ def read_array_interface(
     ('float32', None, 4096, False)
     """
     shape = _integers(interface, "shape")
-    dtype = _dtype(interface)
+    dtype = interface_dtype(interface)
     pointer, read_only = _data(interface, owner, place)
     return ForeignMemory(
         shape=shape,
@@ -88,7 +88,21 @@ def _integers(interface: Mapping[str, Any], key: str) -> tuple[int, ...]:
         ) from None
 
 
-def _dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
+def interface_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
+    """The type of the elements, with its fields where the interface tells them.
+
+    Raises
+    ------
+    ValueError
+        ``typestr`` is missing, or ``descr`` contradicts it.
+    TypeError
+        ``typestr`` names no type of whole bytes.
+
+    Examples
+    --------
+    >>> interface_dtype({"typestr": "|V8", "descr": [("a", "<i4"), ("b", "<f4")]})
+    dtype([('a', '<i4'), ('b', '<f4')])
+    """
     if "typestr" not in interface:
         raise ValueError("array interface: 'typestr' is missing")
     typestr = interface["typestr"]

@@ -14,6 +14,7 @@ from kit.layout import LayoutFacts, inspect_layout
 from kit.views.base import View, parts_of, share
 from kit.views.elements import element_type, named_element_type, refuse_dtype
 from kit.views.rest import PLAIN, DeviceMemory
+from kit.views.rules import MASKED, why_misaligned, why_no_steps
 
 __all__ = ["not_writeable", "view_source"]
 
@@ -100,12 +101,13 @@ def _is_masked(array: NdArray) -> bool:
 
 
 def _refuse_mask() -> Exception:
+    found, need = MASKED
     return argument_refused(
         ValueError,
         "ArrayView",
         "array",
-        found="an array with a mask",
-        need="an array without one, because a view sees the elements beneath it",
+        found=found,
+        need=need,
         fix="array = array.filled(0)  # or array = array.data, the elements beneath",
     )
 
@@ -142,8 +144,7 @@ def _check_host(array: NdArray, need: np.dtype[Any] | None) -> np.dtype[Any]:
     if dtype is None or (need is not None and need is not dtype):
         raise refuse_dtype(array.dtype, need, "array")
     if array.size:
-        _check_strides(array.strides, array.itemsize)
-        _check_pointer(array.ctypes.data, dtype)
+        _check_layout(array.strides, array.itemsize, array.ctypes.data, dtype)
     return dtype
 
 
@@ -155,8 +156,7 @@ def _check_device(
     if dtype is None or (need is not None and need is not dtype):
         raise refuse_dtype(_dtype_of(facts), need, "array")
     if facts.size:
-        _check_strides(facts.strides_bytes, facts.itemsize)
-        _check_pointer(facts.pointer, dtype)
+        _check_layout(facts.strides_bytes, facts.itemsize, facts.pointer, dtype)
     if readonly:
         return replace(memory, facts=replace(facts, writeable=False), is_whole=False)
     if not facts.writeable:
@@ -172,28 +172,14 @@ def _dtype_of(facts: LayoutFacts) -> np.dtype[Any]:
     return dtype if facts.native else dtype.newbyteorder()
 
 
-def _check_strides(strides: tuple[int, ...], itemsize: int) -> None:
-    for axis, stride in enumerate(strides):
-        if stride % itemsize:
-            raise argument_refused(
-                ValueError,
-                "ArrayView",
-                "array",
-                found=f"axis {axis} has a stride of {stride} bytes",
-                need=f"a multiple of the element's {itemsize} bytes, because compiled code counts "
-                "strides in elements",
-                fix="array = array.copy()",
-            )
-
-
-def _check_pointer(pointer: int, dtype: np.dtype[Any]) -> None:
-    if pointer % dtype.alignment:
+def _check_layout(
+    strides: tuple[int, ...], itemsize: int, pointer: int, dtype: np.dtype[Any]
+) -> None:
+    problem = why_no_steps(strides, itemsize) or why_misaligned(
+        pointer, dtype.alignment, dtype.name
+    )
+    if problem is not None:
+        found, need = problem
         raise argument_refused(
-            ValueError,
-            "ArrayView",
-            "array",
-            found=f"the first element lies {pointer % dtype.alignment} bytes past a multiple of "
-            f"{dtype.alignment}",
-            need=f"an address that is a multiple of {dtype.alignment} bytes, as {dtype.name} needs",
-            fix="array = array.copy()",
+            ValueError, "ArrayView", "array", found=found, need=need, fix="array = array.copy()"
         )
