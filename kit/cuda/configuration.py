@@ -4,14 +4,95 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
-from kit.launch import Extents, Launch, LaunchLimits, launch_refused, shrunk_block
+from kit.launch import Extents, Launch, LaunchLimits, check_launch, launch_refused, shrunk_block
 
-__all__ = ["parse_extents", "plan_launch"]
+__all__ = ["LaunchOptions", "LaunchPlanner", "parse_extents", "plan_launch"]
 
 _BLOCKS: Final = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 """Threads of a block where nobody says, by the number of axes."""
+
+
+class LaunchOptions(NamedTuple):
+    """What a call says about its launch, beside the arguments of the kernel.
+
+    Parameters
+    ----------
+    grid, block, n_threads : int, or up to three of them, or None
+        See `plan_launch`.
+    shared_bytes : int
+        Dynamic shared memory of a block [bytes].
+    stream : object
+        Where the launch is queued; of no interest to its configuration.
+    """
+
+    grid: object = None
+    block: object = None
+    n_threads: object = None
+    shared_bytes: object = 0
+    stream: object = None
+
+
+class _Planned(NamedTuple):
+    options: LaunchOptions
+    shape: tuple[int, ...] | None
+    limits: LaunchLimits
+    launch: Launch | None
+
+
+class LaunchPlanner:
+    """Plans and checks the launches of one kernel; the same one again costs next to nothing.
+
+    Parameters
+    ----------
+    kernel : str
+        Name for messages.
+    block : tuple of int or None
+        Of a call that says none.
+    """
+
+    def __init__(self, kernel: str, block: tuple[int, ...] | None) -> None:
+        self._kernel = kernel
+        self._block = block
+        self._last: _Planned | None = None
+
+    def plan(
+        self, options: LaunchOptions, shape: tuple[int, ...] | None, limits: LaunchLimits
+    ) -> Launch | None:
+        """The checked launch of a call; None where there is nothing to launch.
+
+        Raises
+        ------
+        LaunchError
+            Of kind "limit".
+        """
+        last = self._last
+        if last is not None and last.limits is limits and last.shape == shape:
+            then = last.options
+            # By identity, because 1, 1.0 and True are equal; a loop brings the same objects.
+            if (
+                options.n_threads is then.n_threads
+                and options.grid is then.grid
+                and options.block is then.block
+                and options.shared_bytes is then.shared_bytes
+            ):
+                return last.launch
+        launch = plan_launch(
+            self._kernel,
+            grid=options.grid,
+            block=self._block if options.block is None else options.block,
+            n_threads=options.n_threads,
+            shared_bytes=options.shared_bytes,
+            shape=shape,
+            limits=limits,
+        )
+        if launch is not None:
+            check_launch(self._kernel, launch, limits)
+        if not any(isinstance(one, list) for one in options):  # whose items may change
+            # One object, so that a thread never sees half of another one's.
+            self._last = _Planned(options._replace(stream=None), shape, limits, launch)
+        return launch
 
 
 def plan_launch(

@@ -15,7 +15,12 @@ _STUB_HEAD: Final = (
 
 
 def kernel_text(
-    name: str, parameters: Sequence[str], returns: str | None, facts: Mapping[str, str]
+    name: str,
+    parameters: Sequence[str],
+    returns: str | None,
+    facts: Mapping[str, str],
+    *,
+    kind: str = "PyccelKernel",
 ) -> str:
     """The repr of a kernel: its definition, then each fact that is not empty, in a line or more.
 
@@ -26,7 +31,7 @@ def kernel_text(
       language  c>
     """
     arrow = "" if returns is None else f" -> {returns}"
-    lines = [f"PyccelKernel {name}({', '.join(parameters)}){arrow}"]
+    lines = [f"{kind} {name}({', '.join(parameters)}){arrow}"]
     shown = {key: value for key, value in facts.items() if value}
     width = max((len(key) for key in shown), default=0)
     below = "\n" + " " * (width + 4)

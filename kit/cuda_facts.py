@@ -1,0 +1,169 @@
+"""What a CUDA kernel is: its signature, where it can run and what limits it there, its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, cast
+
+from kit.architectures import find_architecture
+from kit.cuda.cell_build import CudaCellBuild
+from kit.cuda.describe import describe_cuda_kernel, describe_cuda_stub, with_launch_options
+from kit.cuda.loaded import LoadedCell
+from kit.cuda.options import CI_ARCHITECTURES
+from kit.cuda.signature import CudaSignature
+from kit.cuda.symbols import CudaSymbols
+from kit.cuda_target import TargetChoice, choose_target
+from kit.errors import KitError
+from kit.kernel import KernelBuild, PyccelKernel
+from kit.launch import LaunchLimits, inspect_limits
+from kit.show.stability import is_stable_output
+
+if TYPE_CHECKING:
+    import inspect
+
+    from kit.terms import Target
+
+__all__ = ["CudaKernelFacts"]
+
+
+class CudaKernelFacts(PyccelKernel):
+    """Everything about a CUDA kernel but its calls.
+
+    Parameters
+    ----------
+    signature : CudaSignature
+        What it takes.
+    cell : CudaCellBuild
+        The built cell.
+    """
+
+    def __init__(self, signature: CudaSignature, *, cell: CudaCellBuild) -> None:
+        # Not PyccelKernel's: there is no compiled function, and the guard stays unarmed.
+        self._cuda = signature
+        self._signature = cast(Any, signature)
+        self._cell = cell
+        self._build = _provenance(signature, cell)
+        self._language = cell.record.language
+        self._policy = "strict"
+        self._sizing = next((k for k, one in enumerate(signature.parameters) if one.is_array), None)
+        self.previous: PyccelKernel | None = None
+        self.__name__ = self.__qualname__ = signature.name
+        self.__doc__ = signature.doc or None
+
+    # ---- what it takes ----------------------------------------------------------------------
+
+    @property
+    def cuda_signature(self) -> CudaSignature:
+        """Parameters, types and intents; the same object as `signature`."""
+        return self._cuda
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return with_launch_options(self._cuda.to_inspect())
+
+    def stub(self) -> str:
+        """Text of a ``.pyi`` file that declares the kernel for type checkers."""
+        return describe_cuda_stub(self._cuda)
+
+    def shape_of_threads(self, values: Sequence[object]) -> tuple[int, ...] | None:
+        """Extents that say how many threads a call has where it does not say so itself.
+
+        Parameters
+        ----------
+        values : sequence of object
+            Arguments that have been accepted, in the order of the parameters.
+
+        Returns
+        -------
+        tuple of int or None
+            Of the first array, without the components of vector types; None where the kernel takes
+            no array.
+        """
+        if self._sizing is None:
+            return None
+        value: Any = values[self._sizing]
+        try:
+            shape: tuple[int, ...] = value.shape
+        except AttributeError:  # accepted, so that it has this one
+            shape = tuple(value.__cuda_array_interface__["shape"])
+        width = self._cuda.parameters[self._sizing].element.width
+        return shape[:-1] if width > 1 and shape[-1:] == (width,) else shape
+
+    # ---- where it runs ----------------------------------------------------------------------
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Where it can run."""
+        return tuple(self._cell.loaders)
+
+    @property
+    def chosen(self) -> TargetChoice:
+        """Where a call would run now, and why there."""
+        return choose_target(self._cell.options.target)
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """What it was compiled for."""
+        return self._cell.options.architectures or CI_ARCHITECTURES
+
+    def load(self, target: Target) -> LoadedCell:
+        """The cell on one target, loaded at the first call.
+
+        Raises
+        ------
+        KitError
+            It was not built for it, or cannot be loaded here.
+        """
+        load = self._cell.loaders.get(target)
+        if load is None:
+            raise KitError(
+                f"{self.__name__} was not built for the target {target!r}\n"
+                "  fix: build its cell again, without --target"
+            )
+        return load()
+
+    def limits_on(self, architectures: Sequence[str]) -> LaunchLimits:
+        """What limits its launches; of several architectures, what one of them can do passes."""
+        known = [one for one in map(find_architecture, architectures) if one is not None]
+        return inspect_limits(
+            known if len(known) == len(architectures) else (),
+            max_threads=self._cuda.max_threads,
+        )
+
+    @property
+    def symbols(self) -> CudaSymbols:
+        """The cell's ``__constant__`` and ``__device__`` variables, where a call would run now."""
+        target = self.chosen.target
+        where: Target = "device" if target == "device" else "emulator"
+        return CudaSymbols(self.__name__, self._cell.symbols, where, self.load)
+
+    def __repr__(self) -> str:
+        chosen, block = self.chosen, self._cell.options.block
+        facts = {
+            "writes": ", ".join(self.outputs) or "nothing",
+            "targets": ", ".join(self.targets) or "none",
+            "runs": f"on {chosen.target} ({chosen.reason})",
+            "block": "" if block is None else ", ".join(map(str, block)),
+            "compiled": ", ".join(self.architectures),
+        }
+        if not is_stable_output():
+            record = self._cell.record
+            facts["build"] = f"{record.key[:12]} ({record.reason})"
+        return describe_cuda_kernel(self._cuda, facts)
+
+
+def _provenance(signature: CudaSignature, cell: CudaCellBuild) -> KernelBuild:
+    """What `PyccelKernel` tells of every kernel: source, record, how to build and compare it."""
+    options = cell.options
+    return KernelBuild(
+        record=cell.record,
+        cell_source=cell.source,
+        unit=cell.source,
+        function_source=signature.source,
+        language=cell.record.language,
+        options={one.name: getattr(options, one.name) for one in fields(options)},
+        rebuild=cell.rebuild,
+        identity=(signature, cell.source, cell.record.key, options.block, options.target),
+        doc=signature.doc or None,
+    )
