@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     # Not at run time: Jedi raises on a property that says Literal, and Tab after a kernel's dot
     # would offer nothing.
-    from kit.terms import Language, Policy, Target
+    from kit.terms import KernelLanguage, Language, Policy, Target
 
 __all__ = ["CacheInfo", "KernelBuild", "PyccelKernel"]
 
@@ -118,7 +118,9 @@ class PyccelKernel(_Guard):
         self._function = function
         self._policy: Policy = policy
         self._build = build
-        self._language: Language = build.language if build is not None else language_of(function)
+        # Pyccel's: CudaKernel, where it can be another, does not come by here.
+        language = language_of(function) if build is None else cast("Language", build.language)
+        self._language: KernelLanguage = language
         self._keywords = keyword_names(
             function, self._signature, {} if build is None else build.record.generated
         )
@@ -129,7 +131,7 @@ class PyccelKernel(_Guard):
         self.__name__ = self.__qualname__ = self._signature.name
         self.__doc__ = build.doc if build is not None else function.__doc__
         self._scalars = _convertible(self._signature)
-        self._arm_guard(self._signature, self._language, function, self._keywords)
+        self._arm_guard(self._signature, language, function, self._keywords)
 
     # ---- a call -----------------------------------------------------------------------------
 
@@ -206,7 +208,7 @@ class PyccelKernel(_Guard):
             values,
             # What moves is laid out anew, whatever its order was.
             policy="copy" if moves else self._policy,
-            language=self._language,
+            language=cast("Language", self._language),
             uncompiled=self._build is not None and self._build.load_python is not None,
             # Uncompiled, objects are of the class that the cell's own Python made.
             module=None if target == "python" else getattr(self._function, "__self__", None),
@@ -390,8 +392,8 @@ class PyccelKernel(_Guard):
         return self._signature.outputs
 
     @property
-    def language(self) -> Language:
-        """What Pyccel translated it to."""
+    def language(self) -> KernelLanguage:
+        """What Pyccel translated it to; "cuda" for a CUDA kernel."""
         return self._language
 
     @property

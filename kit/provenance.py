@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from kit.source.unit import CellSource
-from kit.terms import Language
+from kit.terms import KernelLanguage
 from kit.trace import BuildRecord
 
 __all__ = ["CacheInfo", "KernelBuild"]
@@ -43,8 +43,8 @@ class KernelBuild:
         Of the build.
     cell_source, unit, function_source : str
         Text of the cell, of all that was compiled, and of the function alone.
-    language : {"fortran", "c"}
-        What Pyccel translated to.
+    language : {"fortran", "c", "cuda"}
+        What Pyccel translated to; "cuda" for a CUDA cell.
     options : mapping
         The options of the build, plain and picklable.
     load_python : callable
@@ -65,7 +65,7 @@ class KernelBuild:
     cell_source: str
     unit: str
     function_source: str
-    language: Language
+    language: KernelLanguage
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     load_python: Callable[[], Function] | None = None
     rebuild: Callable[[str, str, Mapping[str, Any]], object] | None = None

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["Action", "Intent", "Language", "Order", "Place", "Policy", "Target"]
+__all__ = [
+    "Action",
+    "Intent",
+    "KernelLanguage",
+    "Language",
+    "Order",
+    "Place",
+    "Policy",
+    "Target",
+]
 
 Order = Literal["C", "F"]
 """Which axis is fastest: the last one ("C") or the first one ("F")."""
@@ -26,6 +35,9 @@ Action = Literal["PASS", "CONVERT", "COPY", "MOVE", "REFUSE"]
 
 Language = Literal["fortran", "c"]
 """What Pyccel translates a cell to."""
+
+KernelLanguage = Literal["fortran", "c", "cuda"]
+"""What a kernel was compiled from: a translation by Pyccel, or CUDA C++ as the cell has it."""
 
 Policy = Literal["copy", "warn", "strict"]
 """When an argument must be copied: silently, with one warning per argument, or not at all."""

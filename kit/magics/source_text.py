@@ -1,4 +1,4 @@
-"""Generated Fortran and C, as a notebook shows it."""
+"""Generated Fortran, C and PTX, as a notebook shows it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any, cast
 
 from kit.errors import clean_text
 from kit.show.build_text import source_html
-from kit.terms import Language
+from kit.terms import KernelLanguage
 
 __all__ = ["SourceText", "choose_source"]
 
-_SUFFIXES: Mapping[Language, tuple[str, ...]] = {"fortran": (".f90",), "c": (".c", ".h")}
+_SUFFIXES: Mapping[KernelLanguage, tuple[str, ...]] = {
+    "fortran": (".f90",),
+    "c": (".c", ".h"),
+    "cuda": (".ptx",),
+}
 # The module's own name is new for every build, and the wrapper's header has the directory in which
 # it was built; neither belongs into a notebook that is committed.
 _MODULE_NAME = re.compile(r"kit_[0-9a-f]{12}_[0-9a-f]{8}", re.IGNORECASE)
@@ -28,13 +32,13 @@ class SourceText:
     ----------
     text : str
         The source.
-    language : {"fortran", "c"}
-        What it is written in.
+    language : {"fortran", "c", "cuda"}
+        What it was compiled from; "cuda" gives PTX.
     """
 
-    def __init__(self, text: str, language: Language) -> None:
+    def __init__(self, text: str, language: KernelLanguage) -> None:
         self.text = clean_text(text)
-        self.language: Language = language
+        self.language: KernelLanguage = language
 
     def __repr__(self) -> str:
         return self.text
@@ -43,7 +47,9 @@ class SourceText:
         return source_html(self.text, _highlight(self.text, self.language))
 
 
-def choose_source(generated: Mapping[str, str], language: Language, *, everything: bool) -> str:
+def choose_source(
+    generated: Mapping[str, str], language: KernelLanguage, *, everything: bool
+) -> str:
     """The translation; with `everything` also what binds it to Python."""
     chosen = {
         name: text
@@ -64,7 +70,7 @@ def _impersonal(text: str) -> str:
     return _SCRATCH_PATH.sub('"."', text)
 
 
-def _highlight(text: str, language: Language) -> list[tuple[str, str]]:
+def _highlight(text: str, language: KernelLanguage) -> list[tuple[str, str]]:
     """Colour and text of each token; the colours keep their contrast on white and on dark."""
     from pygments import lex, lexers
     from pygments.token import Token
@@ -77,7 +83,8 @@ def _highlight(text: str, language: Language) -> list[tuple[str, str]]:
         (Token.Keyword, "#1F83C6"),
     )
     # Any: Pygments leaves the types of its options open.
-    lexer = cast(Any, lexers).get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    name = "ptx" if language == "cuda" else language
+    lexer = cast(Any, lexers).get_lexer_by_name(name, stripnl=False, ensurenl=False)
     return [
         (next((colour for token, colour in colours if kind in token), ""), piece)
         for kind, piece in lex(text, lexer)
