@@ -16,13 +16,14 @@ from kit.cuda.symbols import CudaSymbols
 from kit.cuda_target import TargetChoice, choose_target
 from kit.errors import KitError
 from kit.kernel import KernelBuild, PyccelKernel
-from kit.launch import LaunchLimits, inspect_limits
+from kit.launch import LaunchLimits, inspect_limits, widest_limits
 from kit.show.stability import is_stable_output
 
 if TYPE_CHECKING:
     import inspect
 
     from kit.terms import Target
+    from kit.trace import KernelResources
 
 __all__ = ["CudaKernelFacts"]
 
@@ -105,7 +106,8 @@ class CudaKernelFacts(PyccelKernel):
     @property
     def architectures(self) -> tuple[str, ...]:
         """What it was compiled for."""
-        return self._cell.options.architectures or CI_ARCHITECTURES
+        record, options = self._cell.record, self._cell.options
+        return record.architectures or options.architectures or CI_ARCHITECTURES
 
     def load(self, target: Target) -> LoadedCell:
         """The cell on one target, loaded at the first call.
@@ -125,10 +127,15 @@ class CudaKernelFacts(PyccelKernel):
 
     def limits_on(self, architectures: Sequence[str]) -> LaunchLimits:
         """What limits its launches; of several architectures, what one of them can do passes."""
-        known = [one for one in map(find_architecture, architectures) if one is not None]
+        resources = self._cell.record.resources.get(self.__name__, {})
+        return widest_limits([self._limits(one, resources.get(one)) for one in architectures])
+
+    def _limits(self, architecture: str, resources: KernelResources | None) -> LaunchLimits:
         return inspect_limits(
-            known if len(known) == len(architectures) else (),
+            find_architecture(architecture),
             max_threads=self._cuda.max_threads,
+            registers=0 if resources is None else resources.registers,
+            static_bytes=0 if resources is None else resources.shared_bytes,
         )
 
     @property
@@ -145,12 +152,17 @@ class CudaKernelFacts(PyccelKernel):
             "targets": ", ".join(self.targets) or "none",
             "runs": f"on {chosen.target} ({chosen.reason})",
             "block": "" if block is None else ", ".join(map(str, block)),
-            "compiled": ", ".join(self.architectures),
+            "compiled": ", ".join(map(self._compiled_text, self.architectures)),
         }
         if not is_stable_output():
-            record = self._cell.record
-            facts["build"] = f"{record.key[:12]} ({record.reason})"
+            facts["build"] = f"{self._cell.record.key[:12]} ({self._cell.record.reason})"
         return describe_cuda_kernel(self._cuda, facts)
+
+    def _compiled_text(self, architecture: str) -> str:
+        resources = self._cell.record.resources.get(self.__name__, {}).get(architecture)
+        if resources is None or is_stable_output():
+            return architecture
+        return f"{architecture} ({resources.registers} registers)"
 
 
 def _provenance(signature: CudaSignature, cell: CudaCellBuild) -> KernelBuild:

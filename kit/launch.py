@@ -17,6 +17,7 @@ __all__ = [
     "inspect_limits",
     "launch_refused",
     "shrunk_block",
+    "widest_limits",
 ]
 
 Extents = tuple[int, int, int]
@@ -69,18 +70,18 @@ class LaunchLimits(NamedTuple):
 
 
 def inspect_limits(
-    architectures: Sequence[Architecture],
+    architecture: Architecture | None,
     *,
     max_threads: int | None = None,
     registers: int = 0,
     static_bytes: int = 0,
 ) -> LaunchLimits:
-    """The limits of one kernel.
+    """The limits of one kernel on one architecture.
 
     Parameters
     ----------
-    architectures : sequence of Architecture
-        Where it is to run; of several, what one of them can do passes. () where none is known.
+    architecture : Architecture or None
+        Where it is to run; None for one that kit does not know.
     max_threads : int or None
         What ``__launch_bounds__`` promises.
     registers : int
@@ -91,24 +92,33 @@ def inspect_limits(
     Examples
     --------
     >>> from kit.architectures import ARCHITECTURES
-    >>> inspect_limits([ARCHITECTURES["sm_75"]], max_threads=128, static_bytes=1024)
+    >>> inspect_limits(ARCHITECTURES["sm_75"], max_threads=128, static_bytes=1024)
     LaunchLimits(threads=128, threads_of='__launch_bounds__(128)', shared_bytes=64512,
         shared_of='sm_75, where a block has 65536 bytes and the kernel takes 1024 of them')
     """
-    by_registers = most_threads(registers)
     threads, threads_of = _MOST_THREADS_OF_BLOCK, "CUDA"
+    by_registers = most_threads(registers)
     if by_registers < threads:
         threads, threads_of = by_registers, f"the kernel's {registers} registers a thread"
     if max_threads is not None and max_threads < threads:
         threads, threads_of = max_threads, f"__launch_bounds__({max_threads})"
-    if not architectures:
+    if architecture is None:
         return LaunchLimits(threads, threads_of)
-    most = max(architectures, key=lambda one: one.block_shared_bytes)
-    shared_of = f"{most.name}, where a block has {most.block_shared_bytes} bytes"
+    most = architecture.block_shared_bytes
+    shared_of = f"{architecture.name}, where a block has {most} bytes"
     if static_bytes:
         shared_of += f" and the kernel takes {static_bytes} of them"
-    shared_bytes = max(0, most.block_shared_bytes - static_bytes)
-    return LaunchLimits(threads, threads_of, shared_bytes, shared_of)
+    return LaunchLimits(threads, threads_of, max(0, most - static_bytes), shared_of)
+
+
+def widest_limits(several: Sequence[LaunchLimits]) -> LaunchLimits:
+    """What is possible under one of several limits, or another."""
+    by_threads = max(several, key=lambda one: one.threads)
+    known = [(one.shared_bytes, one.shared_of) for one in several if one.shared_bytes is not None]
+    if len(known) < len(several):
+        return LaunchLimits(by_threads.threads, by_threads.threads_of)
+    shared_bytes, shared_of = max(known)
+    return LaunchLimits(by_threads.threads, by_threads.threads_of, shared_bytes, shared_of)
 
 
 def check_launch(kernel: str, launch: Launch, limits: LaunchLimits) -> None:

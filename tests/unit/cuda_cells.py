@@ -155,7 +155,7 @@ def make_kernel(
     """A kernel, and the emulator that records its launches."""
     emulator = RecordingCell()
     record = BuildRecord(
-        kernels=(what.name,), language="c", key=key, hit=True, reason="store", log="said nothing"
+        kernels=(what.name,), language="cuda", key=key, hit=True, reason="store", log="said nothing"
     )
     loaders: dict[Target, Any] = {"emulator": lambda: emulator}
     if device is not None:

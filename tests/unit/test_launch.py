@@ -8,7 +8,14 @@ import pytest
 
 from kit.architectures import ARCHITECTURES
 from kit.errors import LaunchError
-from kit.launch import Launch, LaunchLimits, check_launch, inspect_limits, shrunk_block
+from kit.launch import (
+    Launch,
+    LaunchLimits,
+    check_launch,
+    inspect_limits,
+    shrunk_block,
+    widest_limits,
+)
 
 ANY = LaunchLimits()
 
@@ -27,7 +34,7 @@ def test_a_launch_at_the_limits_passes() -> None:
     check_launch("f", Launch((2**31 - 1, 65535, 65535), (1024, 1, 1)), ANY)
     check_launch("f", Launch((1, 1, 1), (1, 1024, 1)), ANY)
     check_launch("f", Launch((1, 1, 1), (4, 4, 64)), ANY)
-    limits = inspect_limits([ARCHITECTURES["sm_90"]], static_bytes=448)
+    limits = inspect_limits(ARCHITECTURES["sm_90"], static_bytes=448)
     check_launch("f", Launch((1, 1, 1), (1, 1, 1), 227 * 1024 - 448), limits)
 
 
@@ -70,7 +77,7 @@ def test_the_fix_of_a_block_is_one_that_passes() -> None:
 
 
 def test_launch_bounds_are_respected_and_named() -> None:
-    limits = inspect_limits([ARCHITECTURES["sm_80"]], max_threads=128)
+    limits = inspect_limits(ARCHITECTURES["sm_80"], max_threads=128)
     check_launch("f", Launch((1, 1, 1), (128, 1, 1)), limits)
     error = refusal(Launch((1, 1, 1), (129, 1, 1)), limits)
     assert "__launch_bounds__(128)" in str(error)
@@ -78,13 +85,13 @@ def test_launch_bounds_are_respected_and_named() -> None:
 
 
 def test_a_block_whose_registers_do_not_fit_is_refused_with_the_number_of_registers() -> None:
-    limits = inspect_limits([ARCHITECTURES["sm_80"]], registers=128)
+    limits = inspect_limits(ARCHITECTURES["sm_80"], registers=128)
     check_launch("f", Launch((1, 1, 1), (512, 1, 1)), limits)
     assert "128 registers a thread" in str(refusal(Launch((1, 1, 1), (513, 1, 1)), limits))
 
 
 def test_static_shared_memory_leaves_less_for_dynamic() -> None:
-    limits = inspect_limits([ARCHITECTURES["sm_75"]], static_bytes=1024)
+    limits = inspect_limits(ARCHITECTURES["sm_75"], static_bytes=1024)
     check_launch("f", Launch((1, 1, 1), (1, 1, 1), 64512), limits)
     error = refusal(Launch((1, 1, 1), (1, 1, 1), 64513), limits)
     assert "sm_75" in str(error)
@@ -93,13 +100,19 @@ def test_static_shared_memory_leaves_less_for_dynamic() -> None:
 
 
 def test_what_one_of_several_architectures_can_do_passes() -> None:
-    both = [ARCHITECTURES["sm_75"], ARCHITECTURES["sm_90"]]
-    check_launch("f", Launch((1, 1, 1), (1, 1, 1), 200_000), inspect_limits(both))
-    assert "sm_90" in str(refusal(Launch((1, 1, 1), (1, 1, 1), 300_000), inspect_limits(both)))
+    both = [
+        inspect_limits(ARCHITECTURES["sm_75"], registers=64),
+        inspect_limits(ARCHITECTURES["sm_90"], registers=128),
+    ]
+    limits = widest_limits(both)
+    check_launch("f", Launch((1, 1, 1), (1024, 1, 1), 200_000), limits)
+    assert "sm_90" in str(refusal(Launch((1, 1, 1), (1, 1, 1), 300_000), limits))
+    unknown = widest_limits([*both, inspect_limits(None)])
+    check_launch("f", Launch((1, 1, 1), (1024, 1, 1), 300_000), unknown)
 
 
 def test_an_unknown_architecture_leaves_shared_memory_to_the_driver() -> None:
-    check_launch("f", Launch((1, 1, 1), (1, 1, 1), 10**9), inspect_limits([]))
+    check_launch("f", Launch((1, 1, 1), (1, 1, 1), 10**9), inspect_limits(None))
 
 
 def test_a_shrunk_block_has_at_most_so_many_threads_and_never_more() -> None:
