@@ -22,4 +22,4 @@ def extension(name: str) -> Extension:
     )
 
 
-setup(ext_modules=[extension("arrayview"), extension("guard")])
+setup(ext_modules=[extension(name) for name in ("arrayview", "guard", "packer")])

@@ -1,7 +1,8 @@
 """kit's own C extensions: part of the installed package, or built once into the store.
 
-Each is one file, `kit/guard.c` and `kit/arrayview.c`, with a twin in Python that does the same and
-takes longer. It serves where neither is possible: no compiler, no headers, nowhere to write.
+Each is one file, `kit/guard.c`, `kit/arrayview.c` and `kit/packer.c`, with a twin in Python that
+does the same and takes longer. It serves where neither is possible: no compiler, no headers,
+nowhere to write.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_native"]
 
-Name = Literal["arrayview", "guard"]
+Name = Literal["arrayview", "guard", "packer"]
 
 _FOLDER: Final = Path(__file__).parent
 _FLAGS: Final = ("-O2", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w")
@@ -39,8 +40,8 @@ _SECONDS: Final = 60.0  # for a compilation of half a second
 def find_native(name: Name) -> ModuleType | None:
     """The compiled module of `name`, or None where its twin in Python is to serve.
 
-    ``KIT_GUARD=python`` and ``KIT_ARRAYVIEW=python`` ask for the twin. May compile, for half a
-    second, once for each store, Python and NumPy.
+    ``KIT_GUARD=python``, ``KIT_ARRAYVIEW=python`` and ``KIT_PACKER=python`` ask for the twin. May
+    compile, for half a second, once for each store, Python and NumPy.
     """
     if os.environ.get(f"KIT_{name.upper()}") == "python":
         return None

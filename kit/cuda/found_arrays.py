@@ -15,7 +15,7 @@ from kit.views.device import body_facts
 from kit.views.ghosts import Ghosts
 from kit.views.rest import PLAIN, DeviceMemory
 
-__all__ = ["FoundArray", "find_array", "is_cupy"]
+__all__ = ["FoundArray", "cupy_type", "find_array", "is_cupy"]
 
 NdArray = np.ndarray[Any, Any]
 
@@ -111,8 +111,14 @@ def _device_dtype(owner: Any) -> np.dtype[Any]:
 
 def is_cupy(value: object) -> bool:
     """Whether `value` is an array of CuPy, which an instance of shows to be imported."""
-    cupy = sys.modules.get("cupy")
-    return cupy is not None and isinstance(value, cupy.ndarray)
+    kind = cupy_type()
+    return kind is not None and isinstance(value, kind)
+
+
+def cupy_type() -> type[Any] | None:
+    """The type of CuPy's arrays, where CuPy is imported."""
+    kind: object = getattr(sys.modules.get("cupy"), "ndarray", None)
+    return kind if isinstance(kind, type) else None
 
 
 def _without_steps(facts: LayoutFacts) -> LayoutFacts:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, cast
 
 from kit.cuda.arguments import CudaCallPlan, judge_arguments, plan_arguments
+from kit.cuda.found_arrays import cupy_type
 from kit.cuda.judged import Judged
+from kit.cuda.packer_table import largest_alignment, packer_rows
 from kit.cuda.signature import CudaSignature
-from kit.errors import argument_refused
+from kit.cuda.value_arguments import judge_value
+from kit.errors import CellError, argument_refused
+from kit.native import find_native
 from kit.terms import Target
+from kit.views.base import View
 
-__all__ = ["ArgumentPacker", "PackedArguments"]
+__all__ = ["MOST_BYTES", "ArgumentPacker", "PackedArguments"]
+
+MOST_BYTES: Final = 4_096
+"""What CUDA passes to every kernel; newer drivers pass more, on newer devices [bytes]."""
+
+_native = find_native("packer")
 
 
 class PackedArguments(Protocol):
@@ -51,20 +61,36 @@ class ArgumentPacker:
     signature : CudaSignature
         What the kernel takes.
 
+    Raises
+    ------
+    CellError
+        The parameters take more than the 4,096 bytes that CUDA promises.
+
     Notes
     -----
-    Each call packs into a buffer of its own: calls from several threads need no lock.
+    What passes as it is, is recognised and packed by kit/packer.c; `kit.cuda.arguments` decides
+    and explains everything else. Each call packs into a buffer of its own: calls from several
+    threads need no lock.
     """
 
     def __init__(self, signature: CudaSignature) -> None:
+        if signature.packed_size > MOST_BYTES:
+            raise _too_large(signature)
         self._signature = signature
+        self._alignment = largest_alignment(signature)
+        rows = packer_rows(signature) if _native is not None else None
+        self._pack: Callable[[tuple[object, ...], object], Any] = _decline
+        if rows is not None:
+            packer: Any = cast(Any, _native).Packer
+            size = signature.packed_size
+            self._pack = packer(rows, size, self._alignment, self._convert, View).pack
 
-    def pack(self, values: Sequence[object], target: Target) -> PackedArguments:
+    def pack(self, values: tuple[object, ...], target: Target) -> PackedArguments:
         """The packed arguments of a call.
 
         Parameters
         ----------
-        values : sequence of object
+        values : tuple of object
             One for each parameter, as `CudaSignature.bind` gives them.
         target : {"device", "emulator"}
             Where the kernel is to run.
@@ -78,6 +104,10 @@ class ArgumentPacker:
         -----
         Copies no array and writes none.
         """
+        # object is the type of no array: without CuPy nothing of a device is recognised.
+        packed = self._pack(values, None if target == "emulator" else cupy_type() or object)
+        if packed is not NotImplemented:
+            return packed
         judged = judge_arguments(self._signature, values, target)
         for parameter, one in zip(self._signature.parameters, judged, strict=True):
             refusal = one.verdict.refusal
@@ -90,35 +120,63 @@ class ArgumentPacker:
                     need=refusal.need,
                     fix=refusal.fix,
                 )
-        return _Packed(self._signature, tuple(values), judged)
+        return _Packed(self._signature, values, judged, self._alignment)
 
     def plan(self, values: Sequence[object], target: Target) -> CudaCallPlan:
         """What `pack` would do with each argument; raises nothing."""
         return plan_arguments(self._signature, values, target)
 
+    def _convert(self, index: int, value: object) -> bytes | None:
+        """The bytes of a number, a vector or a struct that packer.c does not know."""
+        judged = judge_value(self._signature.parameters[index], value)
+        return judged.data if judged.verdict.refusal is None else None
+
+
+def _decline(values: tuple[object, ...], device_type: object) -> Any:
+    return NotImplemented
+
+
+def _too_large(signature: CudaSignature) -> CellError:
+    largest = max(signature.parameters, key=lambda one: one.size)
+    return CellError(
+        f"{signature.name} takes {signature.packed_size:,} bytes of parameters, "
+        f"and CUDA passes {MOST_BYTES:,}",
+        line=largest.line,
+        column=largest.column,
+        source_line=largest.text,
+        fix=f"# pass {largest.name} in an array: const {largest.element.text}* {largest.name}",
+    )
+
 
 class _Packed:
-    __slots__ = ("_buffer", "_table", "streams", "values")
+    """What packer.c makes, made in Python."""
+
+    __slots__ = ("_arguments", "_memory", "_size", "streams", "values")
 
     def __init__(
-        self, signature: CudaSignature, values: tuple[object, ...], judged: Sequence[Judged]
+        self,
+        signature: CudaSignature,
+        values: tuple[object, ...],
+        judged: Sequence[Judged],
+        alignment: int,
     ) -> None:
         self.values = values
-        self.streams = tuple({one.stream for one in judged if one.stream is not None})
-        # A view of one packed array of bytes: doubles, for an address that suits every type.
-        size = max(signature.packed_size, 1)
-        self._buffer = (ctypes.c_char * size)()
-        start = ctypes.addressof(self._buffer)
-        for parameter, one in zip(signature.parameters, judged, strict=True):
-            end = parameter.offset + len(one.data)
-            self._buffer[parameter.offset : end] = one.data
-        offsets = [start + one.offset for one in signature.parameters]
-        self._table = (ctypes.c_void_p * max(len(offsets), 1))(*offsets)
+        self.streams = tuple({one.stream: None for one in judged if one.stream is not None})
+        table = 8 * len(judged)
+        self._size = signature.packed_size
+        self._memory = (ctypes.c_char * (table + self._size + alignment))()
+        start = ctypes.addressof(self._memory)
+        first = start + table
+        self._arguments = table + -first % alignment
+        for index, (parameter, one) in enumerate(zip(signature.parameters, judged, strict=True)):
+            place = self._arguments + parameter.offset
+            self._memory[place : place + len(one.data)] = one.data
+            self._memory[8 * index : 8 * index + 8] = (start + place).to_bytes(8, "little")
 
     @property
     def addresses(self) -> int:
-        return ctypes.addressof(self._table)
+        return ctypes.addressof(self._memory)
 
     @property
     def data(self) -> bytes:
-        return bytes(self._buffer)
+        return bytes(self._memory[self._arguments : self._arguments + self._size])

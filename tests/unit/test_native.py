@@ -27,7 +27,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "store"
 
 
-@pytest.fixture(params=["guard", "arrayview"])
+@pytest.fixture(params=["guard", "arrayview", "packer"])
 def name(request: pytest.FixtureRequest) -> Any:
     return request.param
 
@@ -41,7 +41,7 @@ def test_an_extension_is_built_once_into_the_store(
 ) -> None:
     module = native.find_native(name)
     assert module is not None
-    assert hasattr(module, {"guard": "Guard", "arrayview": "View"}[name])
+    assert hasattr(module, {"guard": "Guard", "arrayview": "View", "packer": "Packer"}[name])
     built = artifacts(own_store)
     assert len(built) == 1
     assert built[0].is_relative_to(own_store / name)
