@@ -15,6 +15,7 @@ __all__ = [
     "COMPILER_VARIABLES",
     "DEFAULT_FLAGS",
     "find_compilers",
+    "find_cxx_compiler",
 ]
 
 # Variables that change what GCC includes, links or runs. All are handed to the worker, because the
@@ -33,13 +34,20 @@ COMPILER_VARIABLES = (
     "SDKROOT",
 )
 
-_NAMES = {"fortran": "gfortran", "c": "gcc"}
-_GNU = {"fortran": r"(.*-)?gfortran(-[\d.]+)?", "c": r"(.*-)?(gcc|gnu-cc)(-[\d.]+)?"}
+_NAMES = {"fortran": "gfortran", "c": "gcc", "c++": "g++"}
+_GNU = {
+    "fortran": r"(.*-)?gfortran(-[\d.]+)?",
+    "c": r"(.*-)?(gcc|gnu-cc)(-[\d.]+)?",
+    "c++": r"(.*-)?(g\+\+|gnu-c\+\+)(-[\d.]+)?",
+}
+_VARIABLES = {"fortran": "FC", "c": "CC", "c++": "CXX"}
 
 _INSTALL = {
     "fortran": "sudo apt-get install gfortran        (Debian, Ubuntu)\n"
     "conda install -c conda-forge compilers (conda)",
     "c": "sudo apt-get install gcc               (Debian, Ubuntu)\n"
+    "conda install -c conda-forge compilers (conda)",
+    "c++": "sudo apt-get install g++               (Debian, Ubuntu)\n"
     "conda install -c conda-forge compilers (conda)",
 }
 
@@ -94,6 +102,21 @@ def find_compilers(language: Language) -> dict[str, str]:
     return {name: path for name, path in found.items() if path is not None}
 
 
+def find_cxx_compiler() -> str:
+    """The absolute path of g++, looked for as `find_compilers` does; starts no process.
+
+    Raises
+    ------
+    BuildError
+        There is none.
+    """
+    found = _find_compiler("c++")
+    if found is None:
+        where = f"in the environment of {sys.executable} or on PATH ({os.environ.get('PATH', '')})"
+        raise BuildError(f"no C++ compiler (g++) {where}", fix=_INSTALL["c++"])
+    return found
+
+
 def _find_compiler(language: str) -> str | None:
     wrapper = None
     for candidate in _candidates(language):
@@ -109,8 +132,8 @@ def _candidates(language: str) -> Iterator[Path]:
     names = _compiler_names(language)
     for directory in _environment_directories():
         yield from (directory / name for name in names)
-    # FC or CC, where one is an absolute path of a GNU compiler; kit knows no others' flags.
-    variable = Path(os.environ.get("FC" if language == "fortran" else "CC", ""))
+    # FC, CC or CXX, where it is the absolute path of a GNU compiler; kit knows no others' flags.
+    variable = Path(os.environ.get(_VARIABLES[language], ""))
     if variable.is_absolute() and re.fullmatch(_GNU[language], variable.name):
         yield variable
     conda = os.environ.get("CONDA_PREFIX")

@@ -16,7 +16,7 @@ from kit.errors import BuildError
 from kit.terms import Language
 from kit.toolchain import COMPILER_VARIABLES, DEFAULT_FLAGS, find_compilers
 
-__all__ = ["describe_compilers", "identify_toolchain"]
+__all__ = ["cpu_digest", "describe_compilers", "identify_toolchain", "run_time_path"]
 
 # Raised whenever kit builds differently from the same inputs, so that old artifacts are not found.
 _RECIPE = "2"
@@ -63,12 +63,12 @@ def identify_toolchain(
         "language": language,
         "flags": shlex.join(used),
         "openmp": str(openmp),
-        "run_time_path": _run_time_path(),
+        "run_time_path": run_time_path(),
     }
     identity |= {f"compiler {name}": text for name, text in compilers.items()}
     # A response file may hold such a flag: take it as one.
     if any("native" in flag or flag.startswith("@") for flag in used):
-        identity["cpu"] = _cpu()
+        identity["cpu"] = cpu_digest()
     return identity
 
 
@@ -103,7 +103,7 @@ def _pyccel_version() -> str:
     return version[1]
 
 
-def _run_time_path() -> str:
+def run_time_path() -> str:
     """The variables that direct compiler, linker and loader; empty where none is set."""
     return " ".join(
         f"{name}={shlex.quote(os.environ[name])}"
@@ -115,7 +115,7 @@ def _run_time_path() -> str:
 _cpu_text: str | None = None
 
 
-def _cpu() -> str:
+def cpu_digest() -> str:
     """Digest of the processor's model and features; it cannot change while the process runs."""
     global _cpu_text
     if _cpu_text is None:

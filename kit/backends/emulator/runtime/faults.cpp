@@ -22,6 +22,14 @@ FaultReport* claim_fault(Worker* worker, int kind) {
     return report;
 }
 
+void note_running_thread(const Worker* worker, FaultReport* report) {
+    const std::uint32_t position = worker->position[worker->current];
+    report->thread[0] = position & 2047;
+    report->thread[1] = position >> 11 & 2047;
+    report->thread[2] = position >> 22;
+    report->thread_is_known = 1;
+}
+
 extern "C" void kit_emulator_fail(Worker* worker, int kind, int line, const char* file,
                                   const char* message, const void* pc, const unsigned thread[3]) {
     if (FaultReport* report = claim_fault(worker, kind)) {

@@ -14,6 +14,15 @@ inline constexpr std::size_t stack_bytes = 64 * 1024;  // of a fiber
 inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
+/// Who waits where when threads of a block wait for each other.
+struct Wait {
+    unsigned first, last;       // threads of the block
+    unsigned arrived, awaited;  // lanes of their warp; both 0 at a block-wide barrier
+    int line;
+    const void* pc;
+    char operation[40];
+};
+
 /// What Python reads of a fault; python: kit/backends/emulator/faults.py declares the same.
 struct FaultReport {
     int kind;
@@ -23,7 +32,9 @@ struct FaultReport {
     int signal;
     const void* pc;  // an address in the faulting line, or null
     char file[256];
-    char message[1024];
+    char message[256];
+    int n_waits;
+    Wait waits[8];
 };
 
 /// Text that the kernel printed.
@@ -81,6 +92,7 @@ void free_fibers(Worker* worker);
 [[noreturn]] void leave(Worker* worker);
 /// Claims the launch's one fault report; null where there is one already. Safe in a handler.
 FaultReport* claim_fault(Worker* worker, int kind);
-void publish_fault(Launch* launch, int kind);
+/// Which thread of the block runs, by its position.
+void note_running_thread(const Worker* worker, FaultReport* report);
 
 }  // namespace kit_emulator

@@ -30,43 +30,77 @@ unsigned next_ready(const Worker* worker, unsigned current, bool own_warp_first)
     return nobody;
 }
 
-[[noreturn]] void fail_running(Worker* worker, int kind, int line, const char* message) {
-    const std::uint32_t position = worker->position[worker->current];
-    const unsigned thread[3] = {position & 2047, position >> 11 & 2047, position >> 22};
-    kit_emulator_fail(worker, kind, line, "", message, nullptr, thread);
+[[noreturn]] void fail_running(Worker* worker, int kind, int line, const void* pc,
+                               const char* message) {
+    if (FaultReport* report = claim_fault(worker, kind)) {
+        report->line = line;
+        report->pc = pc;
+        note_running_thread(worker, report);
+        std::snprintf(report->message, sizeof report->message, "%s", message);
+        wake_stopped(worker->launch);
+    }
+    leave(worker);
 }
 
-/// "threads 0 to 15 wait at line 4 in __syncthreads()", for each group that waits alike.
-[[noreturn]] void fail_deadlock(Worker* worker) {
-    char text[1000];
-    std::size_t used = 0;
-    auto add = [&](auto... parts) {
-        if (used < sizeof text) used += std::snprintf(text + used, sizeof text - used, parts...);
-    };
-    add("threads of the block wait for each other");
-    int shown = 0;
-    for (unsigned w = 0; w < worker->n_warps && shown < 6; ++w) {
-        const Warp& warp = worker->warp[w];
-        for (int i = 0; i < warp.n_meetings && shown < 6; ++i, ++shown) {
-            const Meeting& one = warp.meetings[i];
-            add("\nwarp %u, lanes %#x: at line %d in %s, for lanes %#x", w, one.arrived, one.line,
-                one.operation->name, one.mask & warp.present & ~one.arrived);
-        }
+constexpr int most_waits = sizeof FaultReport::waits / sizeof FaultReport::waits[0];
+
+Wait* add_wait(FaultReport* report) {
+    return report->n_waits < most_waits ? &report->waits[report->n_waits++] : nullptr;
+}
+
+void note_meetings(const Worker* worker, unsigned w, FaultReport* report) {
+    const Warp& warp = worker->warp[w];
+    for (int i = 0; i < warp.n_meetings; ++i) {
+        const Meeting& one = warp.meetings[i];
+        Wait* wait = add_wait(report);
+        if (wait == nullptr) return;
+        wait->first = w * warp_lanes;
+        wait->last = wait->first + warp_lanes - 1;
+        wait->arrived = one.arrived;
+        wait->awaited = one.mask & warp.present & ~one.arrived;
+        wait->line = one.line;
+        wait->pc = one.pc;
+        std::snprintf(wait->operation, sizeof wait->operation, "%s", one.operation->name);
     }
-    int line = 0;
-    for (unsigned t = worker->first; t < worker->n_threads && shown < 8;) {
-        const int here = worker->line[t];
+}
+
+/// Neighbours that wait at the same barrier are one entry.
+void note_barriers(const Worker* worker, FaultReport* report) {
+    for (unsigned t = worker->first; t < worker->n_threads;) {
+        const void* here = worker->pc[t];
+        const int line = worker->line[t];
         unsigned end = t + 1;
-        while (end < worker->n_threads && worker->line[end] == here) ++end;
-        if (here > 0) {
-            line = here;
-            ++shown;
-            add("\nthreads %u to %u: at line %d in a block-wide barrier", t, end - 1, here);
+        while (end < worker->n_threads && worker->line[end] == line && worker->pc[end] == here) {
+            ++end;
+        }
+        if (line != 0) {
+            Wait* wait = add_wait(report);
+            if (wait == nullptr) return;
+            *wait = {t, end - 1, 0, 0, line, here, "__syncthreads"};
         }
         t = end;
     }
-    if (line == 0) line = worker->warp[worker->current / warp_lanes].meetings[0].line;
-    fail_running(worker, fault_sync, line, text);
+}
+
+/// Nobody can run: every thread that has not returned waits for another one.
+[[noreturn]] void fail_deadlock(Worker* worker) {
+    if (FaultReport* report = claim_fault(worker, fault_sync)) {
+        note_running_thread(worker, report);
+        note_barriers(worker, report);
+        for (unsigned w = 0; w < worker->n_warps; ++w) note_meetings(worker, w, report);
+        if (report->n_waits > 0) {
+            report->line = report->waits[0].line;
+            report->pc = report->waits[0].pc;
+            const Wait& wait = report->waits[0];
+            const unsigned lane = wait.arrived ? __builtin_ctz(wait.arrived) : 0;
+            const std::uint32_t position = worker->position[wait.first + lane];
+            report->thread[0] = position & 2047;
+            report->thread[1] = position >> 11 & 2047;
+            report->thread[2] = position >> 22;
+        }
+        wake_stopped(worker->launch);
+    }
+    leave(worker);
 }
 
 Switch run_next(Worker* worker, bool own_warp_first) {
@@ -151,7 +185,7 @@ void kit_emulator_promote(Worker* worker, unsigned current) {
     const char* refusal = prepare_fibers(worker, current);
     kit_emulator_unshield(worker);
     worker->current = worker->first = current;
-    if (refusal != nullptr) fail_running(worker, fault_limit, 0, refusal);
+    if (refusal != nullptr) fail_running(worker, fault_limit, 0, nullptr, refusal);
     worker->is_promoted = true;
     worker->live = worker->n_threads - current;
     worker->arrived = 0;
@@ -174,6 +208,7 @@ Switch kit_emulator_arrive(Worker* worker, int predicate, int line) {
     const unsigned current = worker->current;
     worker->sum += predicate;
     worker->line[current] = line;
+    worker->pc[current] = __builtin_return_address(0);
     worker->warp[current / warp_lanes].ready &= ~(1u << current % warp_lanes);
     if (++worker->arrived == worker->live) {
         open_barrier(worker);
@@ -190,14 +225,16 @@ Switch kit_emulator_meet(Worker* worker, const Operation* operation, unsigned ma
         char text[160];
         std::snprintf(text, sizeof text, "lane %u calls %s with the mask %#x, which lacks it", lane,
                       operation->name, mask);
-        fail_running(worker, fault_sync, line, text);
+        fail_running(worker, fault_sync, line, __builtin_return_address(0), text);
     }
     warp.value[lane] = value;
     warp.source[lane] = source;
     worker->line[current] = 0;
     int which = 0;
     while (which < warp.n_meetings && warp.meetings[which].mask != mask) ++which;
-    if (which == warp.n_meetings) warp.meetings[warp.n_meetings++] = {mask, 0, line, operation};
+    if (which == warp.n_meetings) {
+        warp.meetings[warp.n_meetings++] = {mask, 0, line, __builtin_return_address(0), operation};
+    }
     Meeting& meeting = warp.meetings[which];
     if (KIT_UNLIKELY(meeting.operation != operation)) {
         char text[240];
@@ -205,7 +242,7 @@ Switch kit_emulator_meet(Worker* worker, const Operation* operation, unsigned ma
                       "lanes of the mask %#x are in different warp operations: %s at line %d, %s "
                       "at line %d",
                       mask, meeting.operation->name, meeting.line, operation->name, line);
-        fail_running(worker, fault_sync, line, text);
+        fail_running(worker, fault_sync, line, __builtin_return_address(0), text);
     }
     meeting.arrived |= bit;
     const unsigned awaited = mask & warp.present;

@@ -107,11 +107,7 @@ void note_fault(Worker* worker, int signal, siginfo_t* info, void* context) {
     report->signal = signal;
     report->pc = program_counter(context);
     if (worker->is_promoted) {
-        const std::uint32_t position = worker->position[worker->current];
-        report->thread[0] = position & 2047;
-        report->thread[1] = position >> 11 & 2047;
-        report->thread[2] = position >> 22;
-        report->thread_is_known = 1;
+        note_running_thread(worker, report);
     } else {
         worker->kernel->locate(report->thread);
     }

@@ -36,7 +36,8 @@ enum Fault : int {
 struct Meeting {
     unsigned mask;     // which lanes were named
     unsigned arrived;  // which of them are here
-    int line;          // of the cell, where the first one waits
+    int line;          // where the first one waits: a line, and an address in it
+    const void* pc;
     const struct Operation* operation;
 };
 
@@ -88,7 +89,10 @@ struct Worker {
     unsigned live;     // threads that have not returned
     unsigned arrived;  // threads at the barrier
     int sum, barrier_sum;  // of the predicates: being counted, and of the barrier before
-    int line[max_threads];  // where each thread waits
+    // Where each thread waits at a barrier (line 0: it does not): the line is that of whatever file
+    // calls the barrier, and the address leads through inlined calls to the cell.
+    int line[max_threads];
+    const void* pc[max_threads];
     void* fiber[max_threads];
     Warp warp[max_warps];
     void* ended;  // where a fiber that has returned is saved; nobody comes back

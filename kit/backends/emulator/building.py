@@ -1,0 +1,212 @@
+"""A CUDA cell, compiled for the CPU: from the store where it is known, else built into it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kit.backends.emulator.commands import INCLUDE, Toolchain, find_toolchain
+from kit.backends.emulator.loaded import EmulatedCell
+from kit.backends.emulator.runtime_library import Runtime, load_runtime, source_digest
+from kit.backends.emulator.stored import obtain_library
+from kit.backends.emulator.translation import translate_cell
+from kit.cache import Built, digest, unique_module_name
+from kit.cuda.options import CudaOptions
+from kit.cuda.signature import CudaSignature, CudaSymbol
+
+# What only a build needs is imported there.
+if TYPE_CHECKING:
+    from kit.store.building import OnWait
+
+__all__ = ["obtain"]
+
+_KIT_HEADERS: Final = Path(__file__).parents[2] / "cuda" / "include"
+
+DYNAMIC_SHARED_BYTES: Final = 227 * 1024
+"""What a block can have at most, on compute capability 9.0 and 10.0."""
+
+# ``extern __shared__`` arrays all begin at the same address, as on a GPU.
+_DYNAMIC_SHARED: Final = """\
+.section .tbss,"awT",%nobits
+.p2align 7
+{labels}.zero {n_bytes}
+.section .note.GNU-stack,"",%progbits
+"""
+
+
+def obtain(
+    source: str,
+    kernels: Sequence[CudaSignature],
+    symbols: Sequence[CudaSymbol],
+    options: CudaOptions,
+    *,
+    on_progress: Callable[[str, float], None] | None = None,
+    on_wait: OnWait | None = None,
+) -> EmulatedCell:
+    """A cell that runs on the CPU, loaded.
+
+    Parameters
+    ----------
+    source : str
+        Text of the cell; its first line stands for the magic line.
+    kernels : sequence of CudaSignature
+        Its ``__global__`` functions.
+    symbols : sequence of CudaSymbol
+        Its ``__constant__`` and ``__device__`` variables.
+    options : CudaOptions
+        How it is built.
+    on_progress : callable, optional
+        Called with the stage that begins ("compiling", "linking") and the time since the build
+        began [s].
+    on_wait : callable, optional
+        Called with process number and label of a process that builds the same.
+
+    Raises
+    ------
+    BuildError
+        There is no C++ compiler, it refused the cell, or what it made does not load.
+    CacheError
+        The store cannot be used.
+    """
+    toolchain = find_toolchain()
+    sources = source_digest()
+    runtime = load_runtime(toolchain, sources, on_wait=on_wait)
+    unit = translate_cell(source, kernels, symbols, options)
+    includes = _include_flags(options)
+    key = digest(
+        {
+            "unit": unit,
+            "kit emulator": sources,
+            "includes": " ".join(includes),
+            **toolchain.identity(),
+            **toolchain.cell_identity(options.std),
+        }
+    )
+    names = [one.name for one in kernels]
+    build = _Build(
+        unit=unit,
+        source=source,
+        names=tuple(names),
+        includes=includes,
+        std=options.std,
+        toolchain=toolchain,
+        runtime=runtime,
+        key=key,
+        on_progress=on_progress,
+    )
+    library, entry, _ = obtain_library(
+        key, build.run, label=", ".join(names), on_wait=on_wait, force=options.force
+    )
+    return EmulatedCell(library, entry.artifact, runtime, source, kernels, symbols)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Build:
+    """How one cell is compiled when the store does not have it."""
+
+    unit: str
+    source: str
+    names: tuple[str, ...]
+    includes: tuple[str, ...]
+    std: str
+    toolchain: Toolchain
+    runtime: Runtime
+    key: str
+    on_progress: Callable[[str, float], None] | None
+
+    def run(self, scratch: Path) -> Built:
+        """Compile in `scratch`; BuildError in the cell's lines."""
+        from kit.backends.emulator.commands import CompilerFailed
+        from kit.backends.emulator.diagnose import build_error
+
+        started = time.perf_counter()
+        module = unique_module_name(self.key)
+        artifact = scratch / f"{module}.so"
+        (scratch / "unit.cpp").write_text(self.unit, encoding="utf-8")
+        try:
+            self._stage("compiling", started)
+            log = self._compile(scratch)
+            self._stage("linking", started)
+            log += "\n" + self._link(scratch, artifact)
+        except CompilerFailed as failure:
+            raise build_error(failure.output, self.source) from None
+        meta = {
+            "kernels": list(self.names),
+            "target": "emulator",
+            "log": log,
+            "files": _files_read(scratch / "unit.d", exclude=self.includes),
+            "seconds": {"emulator": time.perf_counter() - started},
+        }
+        return Built(artifact=artifact, module_name=module, meta=meta)
+
+    def _stage(self, name: str, started: float) -> None:
+        if self.on_progress is not None:
+            self.on_progress(name, time.perf_counter() - started)
+
+    def _compile(self, scratch: Path) -> str:
+        flags = [*self.toolchain.cell_flags(self.std), *self.includes, "-MMD", "-MF", "unit.d"]
+        return self.toolchain.compile([*flags, "-c", "unit.cpp", "-o", "unit.o"], scratch=scratch)
+
+    def _link(self, scratch: Path, artifact: Path) -> str:
+        from kit.backends.emulator.elf import undefined_thread_locals
+
+        parts = ["unit.o", str(self.runtime.path)]
+        names = undefined_thread_locals((scratch / "unit.o").read_bytes())
+        if names:
+            labels = "".join(
+                f'.globl "{name}"\n.hidden "{name}"\n.type "{name}", %object\n"{name}":\n'
+                for name in names
+            )
+            text = _DYNAMIC_SHARED.format(labels=labels, n_bytes=DYNAMIC_SHARED_BYTES)
+            (scratch / "shared.s").write_text(text, encoding="utf-8")
+            parts.insert(1, "shared.s")
+        return self.toolchain.link([*parts, "-o", str(artifact)], scratch=scratch)
+
+
+def _include_flags(options: CudaOptions) -> tuple[str, ...]:
+    flags = [f"-I{one}" for one in (*options.include_dirs, str(_KIT_HEADERS), str(INCLUDE))]
+    # libcu++ (cuda/std/...), without NVIDIA's own runtime headers, which the emulator replaces.
+    flags += [f"-isystem{one}" for one in _libcudacxx()]
+    return tuple(flags)
+
+
+def _libcudacxx() -> list[str]:
+    places = ("nvidia/cu13/include/cccl", "nvidia/cuda_cccl/include")
+    for entry in sys.path:
+        for place in places:
+            path = Path(entry, place)
+            if (path / "cuda" / "std").is_dir():
+                return [str(path)]
+    return []
+
+
+def _files_read(dependencies: Path, *, exclude: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of the user's own files that a unit includes; kit's are in the key.
+
+    System headers are left out by ``-MMD``: the compiler's identity stands for them.
+    """
+    text = dependencies.read_text(encoding="utf-8", errors="surrogateescape")
+    paths = _make_words(text.replace("\\\n", " "))[1:]
+    own = str(INCLUDE) + "/"
+    return {
+        path: hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        for path in paths
+        if not path.startswith(own) and path != "unit.cpp"
+    }
+
+
+def _make_words(text: str) -> list[str]:
+    r"""Words of a rule of make, in which ``\ `` is a space.
+
+    Examples
+    --------
+    >>> _make_words("unit.o: a\\ b.h c.h")
+    ['unit.o:', 'a b.h', 'c.h']
+    """
+    marked = text.replace("\\ ", "\0").replace("$$", "$").replace("\\#", "#")
+    return [word.replace("\0", " ") for word in marked.split()]
