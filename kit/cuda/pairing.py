@@ -104,7 +104,7 @@ def _differences(host: Signature, cuda: CudaSignature, returns: bool) -> Iterato
 
 
 def _only_cuda(one: CudaParameter) -> Difference:
-    if one.kind == "scalar" and _kind(one.element.dtype) == "int":
+    if one.kind == "scalar" and _is_integer(one.element.dtype):
         fix = f"add `{one.name}: int` to the Pyccel version, or take arrays that know their extents"
         fix += ": Array2D<double> of <kit/array_view.cuh>"
     else:
@@ -155,7 +155,7 @@ def _of_value(
     """Integers of any width agree: what does not fit is refused, never cut off."""
     name, dtype = pyccel.name, cuda.element.dtype
     is_number = cuda.kind == "scalar" and cuda.element.width == 1
-    integers = _kind(declared.dtype) == _kind(dtype) == "int"
+    integers = _is_integer(declared.dtype) and _is_integer(dtype)
     if not is_number or (declared.dtype != dtype and not integers):
         yield _types_differ(name, declared, cuda)
     if pyccel.default is not NO_DEFAULT:
@@ -200,9 +200,8 @@ def _types_differ(name: str, declared: ArgumentType, cuda: CudaParameter) -> Dif
     )
 
 
-def _kind(dtype: str) -> str:
-    """What sort of number it is: widths of integers do not matter."""
-    return dtype.rstrip("0123456789").removeprefix("u")
+def _is_integer(dtype: str) -> bool:
+    return dtype.removeprefix("u").startswith("int")
 
 
 def _noun(is_array: bool) -> str:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from kit.errors import clean_text
 from kit.show.build_text import source_html
-from kit.terms import KernelLanguage
+from kit.terms import Language
 
-__all__ = ["SourceText", "choose_source"]
+__all__ = ["ShownLanguage", "SourceText", "choose_source"]
 
-_SUFFIXES: Mapping[KernelLanguage, tuple[str, ...]] = {
-    "fortran": (".f90",),
-    "c": (".c", ".h"),
-    "cuda": (".ptx",),
-}
+ShownLanguage = Literal["fortran", "c", "cuda", "ptx"]
+"""What source text is written in, as Pygments calls it."""
+
+_SUFFIXES: Mapping[Language, tuple[str, ...]] = {"fortran": (".f90",), "c": (".c", ".h")}
 # The module's own name is new for every build, and the wrapper's header has the directory in which
 # it was built; neither belongs into a notebook that is committed.
 _MODULE_NAME = re.compile(r"kit_[0-9a-f]{12}_[0-9a-f]{8}", re.IGNORECASE)
@@ -32,24 +31,26 @@ class SourceText:
     ----------
     text : str
         The source.
-    language : {"fortran", "c", "cuda"}
-        What it was compiled from; "cuda" gives PTX.
+    language : {"fortran", "c", "cuda", "ptx"}
+        What it is written in.
+    more : SourceText, optional
+        What follows, in another language.
     """
 
-    def __init__(self, text: str, language: KernelLanguage) -> None:
+    def __init__(self, text: str, language: ShownLanguage, more: SourceText | None = None) -> None:
         self.text = clean_text(text)
-        self.language: KernelLanguage = language
+        self.language: ShownLanguage = language
+        self.more = more
 
     def __repr__(self) -> str:
-        return self.text
+        return self.text if self.more is None else f"{self.text.rstrip()}\n\n{self.more!r}"
 
     def _repr_html_(self) -> str:
-        return source_html(self.text, _highlight(self.text, self.language))
+        page = source_html(self.text, _highlight(self.text, self.language))
+        return page if self.more is None else page + self.more._repr_html_()
 
 
-def choose_source(
-    generated: Mapping[str, str], language: KernelLanguage, *, everything: bool
-) -> str:
+def choose_source(generated: Mapping[str, str], language: Language, *, everything: bool) -> str:
     """The translation; with `everything` also what binds it to Python."""
     chosen = {
         name: text
@@ -70,7 +71,7 @@ def _impersonal(text: str) -> str:
     return _SCRATCH_PATH.sub('"."', text)
 
 
-def _highlight(text: str, language: KernelLanguage) -> list[tuple[str, str]]:
+def _highlight(text: str, language: ShownLanguage) -> list[tuple[str, str]]:
     """Colour and text of each token; the colours keep their contrast on white and on dark."""
     from pygments import lex, lexers
     from pygments.token import Token

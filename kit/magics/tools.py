@@ -13,7 +13,6 @@ from kit.magics.binding import session_of
 from kit.magics.frontend import namespace_of
 from kit.magics.options import ParsedLine, parse_line
 from kit.magics.rendering import say, short_errors, shorten
-from kit.magics.source_text import SourceText, choose_source
 from kit.magics.specs import MagicSpec, Option, Positional
 from kit.show.build_text import cache_table, few_names
 from kit.show.sizes import bytes_text
@@ -23,6 +22,8 @@ from kit.stale import StaleKernel
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from kit.cuda.arguments import CudaCallPlan
+    from kit.magics.source_text import SourceText
     from kit.plan import CallPlan
 
 __all__ = ["KIT_CACHE", "KIT_LOG", "KIT_PLAN", "KIT_SOURCE", "ToolMagics"]
@@ -42,7 +43,10 @@ KIT_CACHE = MagicSpec(
 KIT_SOURCE = MagicSpec(
     name="kit_source",
     is_cell=False,
-    summary="Show the Fortran or C that a kernel was translated to.",
+    summary=(
+        "Show the Fortran or C that a kernel was translated to, or the PTX of a CUDA kernel.\n\n"
+        "Of a pair it shows both. Where a build kept no PTX it shows the kernel's own text."
+    ),
     options=(Option(name="all", short="a", help="also the files that bind it to Python"),),
     positional=Positional(metavar="NAME", completes="kernels"),
     example="%kit_source slope",
@@ -105,11 +109,13 @@ class ToolMagics:
                         fix=f"%kit_log {parsed.words[0].text} shows why its last build failed",
                     )
                 kernel = kernel.previous
-            record = kernel.build
-            if record is None or not record.generated:
+            # Imported here: without CUDA kernels it would be all that asks for their modules.
+            from kit.magics.shown_source import shown_source
+
+            shown = shown_source(kernel, everything=parsed.has("all"))
+            if shown is None:
                 raise _no_such(KIT_SOURCE, line, parsed, "has no generated source")
-            text = choose_source(record.generated, record.language, everything=parsed.has("all"))
-            return SourceText(text, record.language)
+            return shown
 
     def kit_log(self, line: str) -> None:
         """Print the whole log of the last build of a name."""
@@ -124,7 +130,9 @@ class ToolMagics:
             text = kernel.log if isinstance(kernel, PyccelKernel) else repr(kernel)
             say(clean_text(text) or f"the toolchain printed nothing about {name}")
 
-    def kit_plan(self, line: str, local_ns: Mapping[str, object] | None = None) -> CallPlan:
+    def kit_plan(
+        self, line: str, local_ns: Mapping[str, object] | None = None
+    ) -> CallPlan | CudaCallPlan:
         """The plan of a call whose arguments are evaluated here and now."""
         with short_errors(self._shell):
             call = _parse_call(line)
@@ -169,7 +177,7 @@ class ToolMagics:
     def _kernels_hint(self, spec: MagicSpec) -> str:
         names = self.kernel_names()
         if not names:
-            return "run a %%pyccel_kernel cell first"
+            return "run a %%pyccel_kernel or %%cuda_kernel cell first"
         call = "(...)" if spec.takes_expression else ""
         return f"the kernels here are {', '.join(names)}: {spec.prefix} {names[-1]}{call}"
 
@@ -182,7 +190,7 @@ def _no_such(
         line,
         f"{word.text} {what}",
         start=word.start,
-        fix=fix or "run its cell again with %%pyccel_kernel --force",
+        fix=fix or "run its cell again with --force",
     )
 
 

@@ -11,6 +11,7 @@ from kit.show.build_text import (
     source_html,
     summary_lines,
 )
+from kit.show.cuda_text import ResourceRow, resource_lines, warning_lines
 from kit.show.messages import error_text
 from kit.show.sizes import bytes_text
 
@@ -71,6 +72,8 @@ def test_text_from_outside_is_cleaned_everywhere() -> None:
         cache_table([("0" * 64, HOSTILE, 1)]),
         error_text("E", HOSTILE, (HOSTILE,), colour=False),
         repr(SourceText(HOSTILE, "c")),
+        *resource_lines([ResourceRow(HOSTILE, 1, 0, 0, None, 256)]),
+        *warning_lines([HOSTILE]),
     ]
     for text in texts:
         assert "\x1b" not in text
@@ -129,3 +132,35 @@ def test_a_fix_in_words_is_shown_without_its_comment_sign() -> None:
     assert str(error).endswith("\n  fix: did you mean x?")
     assert error.fix == "# did you mean x?"
     assert str(CellError("no", fix="a = 1\n# or b = 2")).endswith("  fix: a = 1\n       # or b = 2")
+
+
+ROW = ResourceRow("sm_80", 40, 0, 0, 0.75, 256)
+
+
+def test_architectures_on_which_a_kernel_takes_the_same_share_a_line() -> None:
+    rows = [
+        ROW,
+        ROW._replace(architecture="sm_90", registers=38),
+        ROW._replace(architecture="sm_120"),
+    ]
+    assert resource_lines(rows) == [
+        "  sm_80, sm_120: 40 registers, no spills, occupancy 75% at 256 threads",
+        "  sm_90: 38 registers, no spills, occupancy 75% at 256 threads",
+    ]
+
+
+def test_spills_and_shared_memory_are_told_where_there_are_some() -> None:
+    row = ROW._replace(spilled_bytes=48, shared_bytes=2048, occupancy=None)
+    assert resource_lines([row]) == ["  sm_80: 40 registers, 48 B spilled, 2 KiB shared"]
+
+
+def test_a_cell_with_many_warnings_prints_the_first() -> None:
+    lines = warning_lines([f"cell line {n}:\n  unused" for n in range(7)])
+    assert lines[0] == "  warning: cell line 0: unused"
+    assert lines[5:] == ["  ... and 2 more in %kit_log"]
+
+
+def test_source_in_two_languages_is_highlighted_in_each() -> None:
+    both = SourceText("module m", "fortran", SourceText("add.f64 %fd1, %fd2, %fd3;", "ptx"))
+    assert repr(both) == "module m\n\nadd.f64 %fd1, %fd2, %fd3;"
+    assert both._repr_html_().count("<pre") == 2
