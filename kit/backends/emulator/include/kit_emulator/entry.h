@@ -8,6 +8,7 @@
 
 #include "barrier.h"
 #include "fault.h"
+#include "gather.h"
 
 namespace kit_emulator {
 
@@ -35,6 +36,7 @@ KIT_COLD void enter(Worker* worker) {
     static __thread std::size_t n_bytes;
     kit_emulator_worker = worker;
     kit_emulator_promoted = 0;
+    forget_gatherings();
     if (low == nullptr) {
         dl_iterate_phdr(find_shared, worker);
         low = worker->shared_low;

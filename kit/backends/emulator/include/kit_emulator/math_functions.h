@@ -52,8 +52,12 @@ inline float rsqrt(float x) { return 1 / ::sqrtf(x); }
 inline double rcbrt(double x) { return 1 / ::cbrt(x); }
 inline float rcbrtf(float x) { return (float)(1 / ::cbrt((double)x)); }
 inline float rcbrt(float x) { return rcbrtf(x); }
+#ifndef __GLIBC__
 inline double exp10(double x) { return (double)::powl(10.0L, x); }
 inline float exp10f(float x) { return (float)::pow(10.0, (double)x); }
+inline void sincos(double x, double* sine, double* cosine) { *sine = ::sin(x), *cosine = ::cos(x); }
+inline void sincosf(float x, float* sine, float* cosine) { *sine = ::sinf(x), *cosine = ::cosf(x); }
+#endif
 inline float exp10(float x) { return exp10f(x); }
 
 namespace kit_emulator {
@@ -94,8 +98,6 @@ inline float rhypotf(float a, float b) { return 1 / ::hypotf(a, b); }
 
 // ---- trigonometry ------------------------------------------------------------------------------------
 
-inline void sincos(double x, double* sine, double* cosine) { *sine = ::sin(x), *cosine = ::cos(x); }
-inline void sincosf(float x, float* sine, float* cosine) { *sine = ::sinf(x), *cosine = ::cosf(x); }
 inline void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 
 namespace kit_emulator {

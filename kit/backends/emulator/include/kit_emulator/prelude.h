@@ -1,13 +1,12 @@
 // What every cell starts with.
 #pragma once
 
+#include "system_headers.h"  // first: it hides names
+
 #include "barrier.h"
 #include "entry.h"
 #include "fault.h"
 #include "keywords.h"
 #include "thread.h"
 
-// What device code calls: warp operations, atomics, vector types, intrinsics, printf, ...
-#if __has_include("library.h")
-#include "library.h"
-#endif
+#include "library.h"  // what device code calls: warp operations, atomics, intrinsics, printf, ...

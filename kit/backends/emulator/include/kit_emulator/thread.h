@@ -2,18 +2,8 @@
 #pragma once
 
 #include "keywords.h"
+#include "vector_types.h"
 #include "worker.h"
-
-struct uint3 {
-    unsigned x, y, z;
-};
-
-struct dim3 {
-    unsigned x, y, z;
-    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
-    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    constexpr operator uint3() const { return {x, y, z}; }
-};
 
 // Static, and their address is never taken: no pointer of the kernel can reach them, so that the
 // loop over threads is vectorised. (dim3 has a constructor, which __thread does not take.)

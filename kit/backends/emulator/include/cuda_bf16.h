@@ -1,0 +1,3 @@
+#pragma once
+#include "kit_emulator/bfloat16.h"
+#include "kit_emulator/half.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "kit_emulator/half.h"

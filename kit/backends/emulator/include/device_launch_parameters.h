@@ -1,0 +1,2 @@
+// What it declares is always there in a cell.
+#pragma once
