@@ -6,17 +6,15 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from kit.cache import Entry, Store, open_store
+from kit.cache import open_store
 from kit.errors import BuildError, CellError, KitError, clean_text
 from kit.kernel import PyccelKernel
 from kit.magics.binding import session_of
+from kit.magics.cache_report import cache_report
 from kit.magics.frontend import namespace_of
 from kit.magics.options import ParsedLine, parse_line
 from kit.magics.rendering import say, short_errors, shorten
 from kit.magics.specs import MagicSpec, Option, Positional
-from kit.show.build_text import cache_table, few_names
-from kit.show.sizes import bytes_text
-from kit.show.stability import is_stable_output
 from kit.stale import StaleKernel
 
 if TYPE_CHECKING:
@@ -92,7 +90,7 @@ class ToolMagics:
         """Print what the store says, or empty it."""
         with short_errors(self._shell):
             action = parse_line(KIT_CACHE, line).words[0].text
-            say(_cache_report(open_store(), action))
+            say(cache_report(open_store(), action))
 
     def kit_source(self, line: str) -> SourceText | None:
         """Show generated source."""
@@ -192,34 +190,6 @@ def _no_such(
         start=word.start,
         fix=fix or "run its cell again with --force",
     )
-
-
-def _cache_report(store: Store, action: str) -> str:
-    if action == "size":
-        where = "" if is_stable_output() else f" in {clean_text(str(store.root))}"
-        return f"{_count(len(store.list()))}, {bytes_text(store.size_bytes())}{where}"
-    if action == "clear":
-        size = store.size_bytes()
-        return f"deleted {_count(store.clear())}, {bytes_text(size)}"
-    if action == "verify":
-        problems = store.verify()
-        if not problems:
-            return f"{_count(len(store.list()))}, each as it was stored"
-        lines = [clean_text(f"{one.name}: {one.text}") for one in problems]
-        return "\n".join([*lines, "%kit_cache clear removes what is stored; it is built again"])
-    return cache_table([(one.key, _label(one), one.artifact_bytes) for one in store.list()])
-
-
-def _count(number: int) -> str:
-    return f"{number} artifact" + ("" if number == 1 else "s")
-
-
-def _label(entry: Entry) -> str:
-    """What was compiled: "slope, hillshade (fortran)"."""
-    kernels, language = entry.meta.get("kernels"), entry.meta.get("language")
-    if not isinstance(kernels, list | tuple):
-        return "?"
-    return few_names([str(one) for one in kernels]) + (f" ({language})" if language else "")
 
 
 def _failure_log(failure: KitError) -> str:
