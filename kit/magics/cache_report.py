@@ -41,8 +41,9 @@ def _count(number: int) -> str:
 
 
 def _label(entry: Entry) -> str:
-    """What was compiled: "slope, hillshade (fortran)"."""
-    kernels, language = entry.meta.get("kernels"), entry.meta.get("language")
+    """What was compiled: "slope, hillshade (fortran)", "saxpy (cuda)", "saxpy (emulator)"."""
+    kernels = entry.meta.get("kernels")
+    language = entry.meta.get("target") or entry.meta.get("language")
     if not isinstance(kernels, list | tuple):
         return "?"
     return few_names([str(one) for one in kernels]) + (f" ({language})" if language else "")
