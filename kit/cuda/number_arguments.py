@@ -123,10 +123,9 @@ def _number_refused(error: ErrorKind, parameter: CudaParameter, value: Any, fix:
 
 def _wider(parameter: CudaParameter, value: Any) -> str | None:
     """The C++ type that would take a number as it is."""
-    family = family_of(value)
-    if family is None or family == family_of_dtype("bool"):
+    if family_of(value) in (None, "bool"):
         return None
-    wanted = cpp_type(np.asarray(value).dtype) if abs(value) < 2**63 or family != "int" else None
+    wanted = cpp_type(np.asarray(value).dtype)  # of too large an int, object
     return None if wanted == cpp_type(_dtype_or_none(parameter.element)) else wanted
 
 

@@ -325,7 +325,8 @@ def test_the_first_argument_is_aligned_as_the_strictest_needs(
 
 def test_a_kernel_without_parameters_packs_nothing(packer_of: Any) -> None:
     packed = packer_of(kernel()).pack((), "emulator")
-    assert packed.data == b"" and packed.addresses != 0 and packed.values == ()
+    assert packed.addresses != 0
+    assert (packed.data, packed.values) == (b"", ())
 
 
 def test_arguments_live_as_long_as_what_is_packed_of_them(packer_of: Any) -> None:
