@@ -22,7 +22,7 @@ class LoadedKernel(Protocol):
         *,
         stream: object = None,
         after: Sequence[int] = (),
-        holding: object = None,
+        holding: Sequence[object] = (),
     ) -> None:
         """Launch with packed arguments; on a device it returns before the kernel has ended.
 
@@ -38,9 +38,9 @@ class LoadedKernel(Protocol):
         after : sequence of int
             Streams whose work so far the kernel must wait for, as ``__cuda_array_interface__``
             numbers them. The emulator is given none.
-        holding : object
-            What must live until the kernel has ended: the arrays. A target that returns only then
-            need not hold it.
+        holding : sequence of object
+            The arguments, whose arrays must live until the kernel has ended. A target that returns
+            only then need not hold them, and is given none.
 
         Raises
         ------

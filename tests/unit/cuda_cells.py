@@ -127,7 +127,7 @@ class RecordingKernel:
         *,
         stream: object = None,
         after: Sequence[int] = (),
-        holding: object = None,
+        holding: Sequence[object] = (),
     ) -> None:
         table = (ctypes.c_void_p * len(self.signature.parameters)).from_address(addresses)
         packed = tuple(

@@ -1,0 +1,112 @@
+"""Arrays live until the launches that use them have ended; launches wait for other streams.
+
+A launch returns at once, and nothing else keeps its arrays: one whose last name goes could be freed
+and its memory given to somebody else while the kernel still runs. So each launch is followed by an
+event, which holds the arrays until it has happened.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+__all__ = ["LaunchEvents"]
+
+_MOST: Final = 256
+"""Launches of one stream that are held; with more, the next launch waits for the oldest."""
+
+_LOOK_AT: Final = 2
+"""Launches that are asked about at each new one: more than come in, so that they get fewer."""
+
+_VALUES: Final = frozenset({bool, int, float, complex})
+
+
+class _Held(NamedTuple):
+    event: int
+    kernel: str
+    arrays: tuple[object, ...]
+
+
+class LaunchEvents:
+    """Events of one device, which is the current one where nothing else is said.
+
+    Parameters
+    ----------
+    runtime : module
+        CuPy's binding to the CUDA runtime.
+
+    Notes
+    -----
+    Arrays of the latest launches are let go by the next launch on their stream, by
+    `kit.synchronize` and when Python collects garbage entirely.
+    """
+
+    def __init__(self, runtime: Any) -> None:
+        self._runtime = runtime
+        self._lock = threading.Lock()
+        self._streams: dict[int, deque[_Held]] = {}
+        self._spare: list[int] = []
+
+    def hold(self, stream: int, kernel: str, values: Sequence[object]) -> None:
+        """Right after a launch on `stream`: its arrays live until it has ended."""
+        arrays = tuple(
+            one for one in values if type(one) not in _VALUES and not isinstance(one, np.generic)
+        )
+        with self._lock:
+            launches = self._streams.setdefault(stream, deque())
+            last = launches[-1] if launches else None
+            if last is not None and _same(last.arrays, arrays):
+                # A loop over the same arrays: one event, which happens later now.
+                launches[-1] = last._replace(kernel=kernel)
+                self._runtime.eventRecord(last.event, stream)
+                return
+            self._drop_ended(launches, _LOOK_AT)
+            if len(launches) >= _MOST:
+                self._runtime.eventSynchronize(launches[0].event)
+                self._drop_ended(launches, 1)
+            event = self._event()
+            self._runtime.eventRecord(event, stream)
+            launches.append(_Held(event, kernel, arrays))
+
+    def wait_for(self, other: int, stream: int) -> None:
+        """What is launched on `stream` from now on waits for what is on `other` until now."""
+        with self._lock:
+            event = self._event()
+            self._runtime.eventRecord(event, other)
+            self._runtime.streamWaitEvent(stream, event)
+            self._spare.append(event)  # what waits does so for the event as it is now
+
+    def kernels(self) -> list[str]:
+        """Names of the kernels whose launches may still run."""
+        with self._lock:
+            return [one.kernel for launches in self._streams.values() for one in launches]
+
+    def drop_ended(self) -> None:
+        """Let go of what launches have ended with; nothing where another thread is at it."""
+        if not self._lock.acquire(blocking=False):  # Python collects garbage anywhere, also here
+            return
+        try:
+            for launches in self._streams.values():
+                self._drop_ended(launches, len(launches))
+        finally:
+            self._lock.release()
+
+    def _drop_ended(self, launches: deque[_Held], most: int) -> None:
+        for _ in range(min(most, len(launches))):
+            # 0 where it has happened; CuPy gives the number and raises nothing.
+            if self._runtime.eventQuery(launches[0].event):
+                return
+            self._spare.append(launches.popleft().event)
+
+    def _event(self) -> int:
+        if self._spare:
+            return self._spare.pop()
+        return self._runtime.eventCreateWithFlags(self._runtime.eventDisableTiming)
+
+
+def _same(these: tuple[object, ...], those: tuple[object, ...]) -> bool:
+    return len(these) == len(those) and all(a is b for a, b in zip(these, those, strict=True))
