@@ -1,12 +1,25 @@
-"""A CUDA cell, read: its kernels and variables, and what the compiler has to be asked about them."""
+"""A CUDA cell, read: its kernels and variables, and what its compiler has to be asked.
+
+The text gives names, places and comments (`kit.cuda.text.syntax`), the compiler gives types and
+sizes (`kit.cuda.probe`); `CudaCell` puts both together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from kit.cuda.answers import read_symbol
+from kit.cuda.compiled_types import readable_element
+from kit.cuda.intents import check_output_kernels
 from kit.cuda.options import CudaOptions
+from kit.cuda.probe import Probe, write_probe
 from kit.cuda.signature import CudaSignature, CudaSymbol
+from kit.cuda.signing import python_name, sign
+from kit.cuda.template_arguments import check_template_names, template_arguments
+from kit.cuda.text.cell_places import CellPlaces
+from kit.cuda.text.found import Found, FoundKernel, qualified
+from kit.cuda.text.syntax import read_cell
 
 __all__ = ["CellKernel", "CellSymbol", "CudaCell", "parse_cuda_cell"]
 
@@ -55,15 +68,61 @@ class CudaCell:
     symbols : tuple of CellSymbol
         In the order of the cell.
     probe_source : str
-        C++ to append to the cell's text; it starts with a line break and adds no code.
+        C++ to append to the cell's text; it adds no code. Its lines are those of a file
+        ``kit_probe``: an error there follows from one in the cell.
     name_expressions : tuple of str
         For ``nvrtcAddNameExpression``: all of them, in one compilation of text and probe.
     """
 
-    kernels: tuple[CellKernel, ...]
-    symbols: tuple[CellSymbol, ...]
-    probe_source: str
-    name_expressions: tuple[str, ...]
+    __slots__ = (
+        "_arguments",
+        "_found",
+        "_options",
+        "_places",
+        "_probe",
+        "_text",
+        "kernels",
+        "name_expressions",
+        "probe_source",
+        "symbols",
+    )
+
+    def __init__(
+        self, text: str, options: CudaOptions, found: Found, arguments: Sequence[str]
+    ) -> None:
+        self._text = text
+        self._options = options
+        self._found = found
+        self._arguments = tuple(arguments)
+        self._places = CellPlaces(text)
+        self.kernels = tuple(
+            CellKernel(python_name(one.name), expression, self._places.place(one.name_offset)[0])
+            for one, expression in zip(found.kernels, self._expressions(), strict=True)
+        )
+        self.symbols = tuple(
+            CellSymbol(qualified(one.scope, one.name), self._places.place(one.offset)[0])
+            for one in found.symbols
+        )
+        self._probe: Probe = write_probe(
+            text,
+            list(zip(found.kernels, self._arguments, strict=True)),
+            found.symbols,
+            found.structs,
+        )
+        self.probe_source = self._probe.source
+        probe = self._probe
+        self.name_expressions = (
+            *probe.kernels,
+            *probe.facts,
+            *probe.symbols,
+            *probe.symbol_facts,
+        )
+
+    def _expressions(self) -> list[str]:
+        return [
+            qualified(one.scope, one.name) + arguments
+            for one, arguments in zip(self._found.kernels, self._arguments, strict=True)
+        ]
 
     def signatures(self, lowered: Mapping[str, str]) -> tuple[CudaSignature, ...]:
         """The kernels' signatures.
@@ -78,7 +137,14 @@ class CudaCell:
         CellError
             A kernel takes what kit cannot pass, or declared outputs do not fit.
         """
-        raise NotImplementedError
+        return sign(
+            self._found,
+            self._expressions(),
+            [lowered[one] for one in self._probe.kernels],
+            [lowered[one] for one in self._probe.facts],
+            self._options.outputs,
+            self._places,
+        )
 
     def symbol_facts(self, lowered: Mapping[str, str]) -> tuple[CudaSymbol, ...]:
         """The variables that Python can read and write; others (pointers, say) are left out.
@@ -88,7 +154,18 @@ class CudaCell:
         lowered : mapping of str to str
             Of each name expression, what ``nvrtcGetLoweredName`` gave.
         """
-        raise NotImplementedError
+        probe = self._probe
+        structs = self._found.structs
+        facts: list[CudaSymbol] = []
+        for index, symbol in enumerate(self.symbols):
+            answer = read_symbol(lowered[probe.symbol_facts[index]])
+            element = None if answer is None else readable_element(answer.type, structs)
+            if answer is None or element is None:
+                continue
+            name = lowered[probe.symbols[index]]
+            space = self._found.symbols[index].space
+            facts.append(CudaSymbol(symbol.name, name, element, answer.shape, space, symbol.line))
+        return tuple(facts)
 
 
 def parse_cuda_cell(text: str, options: CudaOptions) -> CudaCell:
@@ -106,4 +183,64 @@ def parse_cuda_cell(text: str, options: CudaOptions) -> CudaCell:
     CellError
         No kernel, a template without arguments, an output that no kernel has, host code.
     """
-    raise NotImplementedError
+    found = read_cell(text, options.defines)
+    places = CellPlaces(text)
+    _check_host_code(found, places)
+    _check_kernels(found, places)
+    check_template_names(options.template, found.kernels, places)
+    check_output_kernels(options.outputs, found.kernels, places)
+    arguments = [template_arguments(one, options.template, text, places) for one in found.kernels]
+    return CudaCell(text, options, found, arguments)
+
+
+def _check_host_code(found: Found, places: CellPlaces) -> None:
+    for offset in found.launches:
+        raise places.error(
+            "a cell has no host code that launches kernels: they are launched from Python",
+            offset,
+            fix=f"{_call(found)}  # in Python, in the next cell",
+        )
+    for offset in found.mains:
+        raise places.error(
+            "a cell has no main: its kernels are called from Python",
+            offset,
+            fix=f"{_call(found)}  # in Python, in the next cell",
+        )
+
+
+def _call(found: Found) -> str:
+    if not found.kernels:
+        return "kernel(x, y, grid=64, block=256)"
+    one = found.kernels[0]
+    names = [each.name or f"arg{index}" for index, each in enumerate(one.parameters)]
+    return f"{one.name}({', '.join([*names, 'grid=64', 'block=256'])})"
+
+
+def _check_kernels(found: Found, places: CellPlaces) -> None:
+    if not found.kernels and not found.unread:
+        for name, offset in found.declared:
+            raise places.error(
+                f"{name} is declared and never defined", offset, fix="# give it a body: { ... }"
+            )
+        raise places.error(
+            "the cell has no __global__ function",
+            None,
+            fix="__global__ void saxpy(float a, const float* x, float* y, int n)\n"
+            "{\n"
+            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+            "    if (i < n) y[i] += a * x[i];\n"
+            "}",
+        )
+    seen: dict[str, FoundKernel] = {}
+    for one in found.kernels:
+        if one.conditions:
+            continue
+        other = seen.setdefault(one.name, one)
+        if other is not one:
+            line = places.place(other.name_offset)[0]
+            raise places.error(
+                f"two kernels are named {one.name} (the other one in line {line}); "
+                "Python would see only one of them",
+                one.name_offset,
+                fix=f"__global__ void {one.name}_2(...)  // a name of its own",
+            )
