@@ -10,7 +10,7 @@
 
 namespace kit_emulator {
 
-inline constexpr std::size_t stack_bytes = 64 * 1024;  // of a fiber
+inline constexpr std::size_t stack_bytes = 64 * 1024 + 4096;  // of a fiber and its guard
 inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
@@ -64,8 +64,9 @@ struct Launch {
 
 /// The calling thread's worker, made at its first launch and freed when the thread ends.
 Worker* this_worker();
-/// The same without making one; safe in a signal handler.
-Worker* known_worker();
+/// The same, null before it was made. In the static block of thread-local memory: a signal handler
+/// must find it without allocating.
+extern thread_local Worker* my_worker __attribute__((tls_model("initial-exec")));
 Launch* this_launch();
 /// In the child of a fork, whose only thread is the one that forked.
 void become_main_thread();

@@ -13,9 +13,6 @@
 namespace kit_emulator {
 namespace {
 
-// In the static block of thread-local memory: a signal handler must find it without allocating.
-__attribute__((tls_model("initial-exec"))) thread_local Worker* my_worker;
-
 // To wake another worker costs some 20 us; a launch that takes less is run by its own thread.
 constexpr float worth_sharing_ns = 20e3f;
 
@@ -127,7 +124,7 @@ bool is_main_thread() {
 
 }  // namespace
 
-Worker* known_worker() { return my_worker; }
+thread_local Worker* my_worker;
 
 void become_main_thread() { my_role = role_main; }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned nobody = ~0u;
 
 /// A thread that can run, after `current` in its warp, then in the warps that follow.
-unsigned next_ready(const Worker* worker, unsigned current, bool own_warp_first) {
+KIT_INLINE unsigned next_ready(const Worker* worker, unsigned current, bool own_warp_first) {
     const unsigned warp = current / warp_lanes, lane = current % warp_lanes;
     const unsigned ready = worker->warp[warp].ready;
     const unsigned above = lane == 31 ? 0 : ready & (~0u << (lane + 1));
@@ -83,7 +83,7 @@ void note_barriers(const Worker* worker, FaultReport* report) {
 }
 
 /// Nobody can run: every thread that has not returned waits for another one.
-[[noreturn]] void fail_deadlock(Worker* worker) {
+[[noreturn]] __attribute__((noinline, cold)) void fail_deadlock(Worker* worker) {
     if (FaultReport* report = claim_fault(worker, fault_sync)) {
         note_running_thread(worker, report);
         note_barriers(worker, report);
@@ -103,7 +103,7 @@ void note_barriers(const Worker* worker, FaultReport* report) {
     leave(worker);
 }
 
-Switch run_next(Worker* worker, bool own_warp_first) {
+KIT_INLINE Switch run_next(Worker* worker, bool own_warp_first) {
     const unsigned leaving = worker->current;
     const unsigned next = next_ready(worker, leaving, own_warp_first);
     if (KIT_UNLIKELY(next == nobody)) fail_deadlock(worker);
@@ -152,7 +152,7 @@ void end_thread(Worker* worker) {
 
 /// Where every fiber starts: its thread, to the end, then somebody else.
 extern "C" __attribute__((used, visibility("hidden"))) void kit_emulator_fiber_main() {
-    Worker* worker = known_worker();
+    Worker* worker = my_worker;
     worker->kernel->run_thread(worker, worker->arguments);
     end_thread(worker);
     // The last one gives the stack of the worker back to where it runs blocks.
@@ -204,7 +204,8 @@ void kit_emulator_promote(Worker* worker, unsigned current) {
     }
 }
 
-Switch kit_emulator_arrive(Worker* worker, int predicate, int line) {
+Switch kit_emulator_arrive(int predicate, int line) {
+    Worker* worker = my_worker;
     const unsigned current = worker->current;
     worker->sum += predicate;
     worker->line[current] = line;
@@ -217,8 +218,9 @@ Switch kit_emulator_arrive(Worker* worker, int predicate, int line) {
     return run_next(worker, false);
 }
 
-Switch kit_emulator_meet(Worker* worker, const Operation* operation, unsigned mask, Bits value,
-                         int source, int line) {
+Switch kit_emulator_meet(const Operation* operation, unsigned mask, Bits value, int source,
+                         int line) {
+    Worker* worker = my_worker;
     const unsigned current = worker->current, lane = current % warp_lanes, bit = 1u << lane;
     Warp& warp = worker->warp[current / warp_lanes];
     if (KIT_UNLIKELY(!(mask & bit))) {
@@ -255,7 +257,8 @@ Switch kit_emulator_meet(Worker* worker, const Operation* operation, unsigned ma
     return run_next(worker, true);
 }
 
-Switch kit_emulator_yield(Worker* worker) {
+Switch kit_emulator_yield() {
+    Worker* worker = my_worker;
     const unsigned leaving = worker->current;
     const unsigned next = next_ready(worker, leaving, false);
     if (next == nobody || next == leaving) return {nullptr, nullptr};

@@ -121,7 +121,7 @@ bool is_kernels(int signal, const siginfo_t* info) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-    Worker* worker = known_worker();
+    Worker* worker = my_worker;
     if (worker == nullptr || !worker->in_kernel || !is_kernels(signal, info)) {
         pass_on(signal, info, context);
         return;
@@ -143,7 +143,7 @@ void leave_if_stopped(Worker* worker) {
 void on_stop(int signal, siginfo_t* info, void* context) {
     // Sent by wake_stopped to this very process, or by somebody else with a meaning of their own.
     if (info->si_code > 0 || info->si_pid != getpid()) pass_on(signal, info, context);
-    leave_if_stopped(known_worker());
+    leave_if_stopped(my_worker);
 }
 
 void on_interrupt(int signal, siginfo_t* info, void* context) {
@@ -154,7 +154,7 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
     __atomic_compare_exchange_n(&launch->stop, &nothing, (int)fault_interrupt, false,
                                 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     wake_stopped(launch);
-    leave_if_stopped(known_worker());
+    leave_if_stopped(my_worker);
 }
 
 auto handler_of(int signal) {

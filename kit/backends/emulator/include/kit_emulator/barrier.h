@@ -21,8 +21,7 @@ KIT_INLINE void go(Worker* worker, Switch next) {
 
 KIT_INLINE void wait_block(int predicate, int line) {
     if (KIT_UNLIKELY(!kit_emulator_promoted)) promote();
-    Worker* worker = kit_emulator_worker;
-    go(worker, kit_emulator_arrive(worker, predicate, line));
+    go(kit_emulator_worker, kit_emulator_arrive(predicate, line));
 }
 
 /// For how many threads the barrier's predicate was true.
@@ -37,7 +36,7 @@ KIT_INLINE int count_block(int predicate, int line) {
 KIT_INLINE Bits meet(const Operation* operation, unsigned mask, Bits value, int source, int line) {
     if (KIT_UNLIKELY(!kit_emulator_promoted)) promote();
     Worker* worker = kit_emulator_worker;
-    go(worker, kit_emulator_meet(worker, operation, mask, value, source, line));
+    go(worker, kit_emulator_meet(operation, mask, value, source, line));
     const unsigned current = worker->current;
     return worker->warp[current / warp_lanes].result[current % warp_lanes];
 }
@@ -45,8 +44,7 @@ KIT_INLINE Bits meet(const Operation* operation, unsigned mask, Bits value, int 
 /// Let another thread of the block run: for loops that wait for one.
 KIT_COLD void yield() {
     if (!kit_emulator_promoted) promote();
-    Worker* worker = kit_emulator_worker;
-    go(worker, kit_emulator_yield(worker));
+    go(kit_emulator_worker, kit_emulator_yield());
 }
 
 }  // namespace kit_emulator

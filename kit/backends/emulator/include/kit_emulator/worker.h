@@ -120,12 +120,14 @@ struct Worker {
 extern "C" {
 /// Threads of the block that have not returned become fibers; `current` is the running one.
 void kit_emulator_promote(Worker*, unsigned current);
+// These find the worker themselves. A pointer to it that lies on the fiber's stack would be known
+// only after the switch before, and make each switch twice as long.
 /// The running thread is at a block-wide barrier.
-Switch kit_emulator_arrive(Worker*, int predicate, int line);
+Switch kit_emulator_arrive(int predicate, int line);
 /// The running thread is at a warp operation.
-Switch kit_emulator_meet(Worker*, const Operation*, unsigned mask, Bits value, int source, int line);
+Switch kit_emulator_meet(const Operation*, unsigned mask, Bits value, int source, int line);
 /// The running thread lets another one run.
-Switch kit_emulator_yield(Worker*);
+Switch kit_emulator_yield();
 /// A fault ends the launch; `thread` is threadIdx, `pc` an address in the faulting line or null.
 [[noreturn]] void kit_emulator_fail(Worker*, int kind, int line, const char* file,
                                     const char* message, const void* pc, const unsigned thread[3]);
