@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from kit.accounting import TransferCount, assert_no_transfers, count_transfers
     from kit.arrayview import ArrayView
+    from kit.backends.devices import synchronize
     from kit.copying.pool import release_buffers
     from kit.decorate import KernelNamespace, pyccel_kernel
     from kit.errors import (
@@ -57,6 +58,7 @@ __all__ = [
     "inspect_layout",
     "pyccel_kernel",
     "release_buffers",
+    "synchronize",
     "use_target",
 ]
 
@@ -67,6 +69,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "kit.accounting": ("TransferCount", "assert_no_transfers", "count_transfers"),
     "kit.arrayview": ("ArrayView",),
+    "kit.backends.devices": ("synchronize",),
     "kit.copying.pool": ("release_buffers",),
     "kit.decorate": ("KernelNamespace", "pyccel_kernel"),
     "kit.errors": (

@@ -91,6 +91,11 @@ class CudaKernelFacts(PyccelKernel):
         width = self._cuda.parameters[self._sizing].element.width
         return shape[:-1] if width > 1 and shape[-1:] == (width,) else shape
 
+    @property
+    def cell(self) -> CudaCellBuild:
+        """The built cell, which its kernels share."""
+        return self._cell
+
     # ---- where it runs ----------------------------------------------------------------------
 
     @property

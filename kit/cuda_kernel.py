@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kit.cuda.cell_build import CudaCellBuild
-from kit.cuda.configuration import LaunchOptions, LaunchPlanner
+from kit.cuda.configuration import LaunchOptions, LaunchPlanner, take_out_options
 from kit.cuda.loaded import LoadedKernel
 from kit.cuda.packing import ArgumentPacker
 from kit.cuda.signature import CudaSignature
 from kit.cuda_facts import CudaKernelFacts
+from kit.cuda_target import choose_target
 from kit.errors import KitError
 from kit.launch import LaunchLimits
 
@@ -100,17 +101,17 @@ class CudaKernel(CudaKernelFacts):
         """
         __tracebackhide__ = True  # IPython then shows the user's frames only
         options = LaunchOptions(grid, block, n_threads, shared_bytes, stream)
-        self._launch(self._choose_target(), args, kwargs, options)
+        self._launch(self._target_of(args, kwargs), args, kwargs, options)
 
     def device(self, *args: Any, **kwargs: Any) -> None:
         """Launch on the GPU, whatever target is chosen; arguments and options as of a call."""
         __tracebackhide__ = True
-        self._launch("device", args, kwargs, _taken_out(kwargs))
+        self._launch("device", args, kwargs, take_out_options(kwargs))
 
     def emulator(self, *args: Any, **kwargs: Any) -> None:
         """Run on the CPU, whatever target is chosen; arguments and options as of a call."""
         __tracebackhide__ = True
-        self._launch("emulator", args, kwargs, _taken_out(kwargs))
+        self._launch("emulator", args, kwargs, take_out_options(kwargs))
 
     def host(self, *args: Any, **kwargs: Any) -> Any:
         """Raise KitError: there is no Pyccel version, unless the cell was built with --pair."""
@@ -125,8 +126,8 @@ class CudaKernel(CudaKernelFacts):
 
         Options of the launch are taken, so that any call can be asked about, and not looked at.
         """
-        _taken_out(kwargs)
-        return self._packer.plan(self._cuda.bind(args, kwargs), self._choose_target())
+        take_out_options(kwargs)
+        return self._packer.plan(self._cuda.bind(args, kwargs), self._target_of(args, kwargs))
 
     def _launch(
         self,
@@ -155,8 +156,9 @@ class CudaKernel(CudaKernelFacts):
 
     # ---- target -----------------------------------------------------------------------------
 
-    def _choose_target(self) -> Target:
-        target = self.chosen.target
+    def _target_of(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Target:
+        """Where a call with these arguments runs."""
+        target = choose_target(self._cell.options.target).target
         if target == "emulator" or target == "device":
             return target
         raise self._no_target(target)
@@ -182,8 +184,3 @@ class CudaKernel(CudaKernelFacts):
             ready = _Ready(loaded.kernel(self._cuda), self.limits_on(names))
             self._ready[target, architecture] = ready
         return ready
-
-
-def _taken_out(kwargs: dict[str, Any]) -> LaunchOptions:
-    """The options among the keywords of a call, which then are the kernel's arguments only."""
-    return LaunchOptions(**{one: kwargs.pop(one) for one in LaunchOptions._fields if one in kwargs})

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from kit.launch import Extents, Launch, LaunchLimits, check_launch, launch_refused, shrunk_block
 
-__all__ = ["LaunchOptions", "LaunchPlanner", "parse_extents", "plan_launch"]
+__all__ = ["LaunchOptions", "LaunchPlanner", "parse_extents", "plan_launch", "take_out_options"]
 
 _BLOCKS: Final = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 """Threads of a block where nobody says, by the number of axes."""
@@ -32,6 +32,12 @@ class LaunchOptions(NamedTuple):
     n_threads: object = None
     shared_bytes: object = 0
     stream: object = None
+
+
+def take_out_options(keywords: dict[str, Any]) -> LaunchOptions:
+    """The options among the keywords of a call, which then are the kernel's arguments only."""
+    names = [one for one in LaunchOptions._fields if one in keywords]
+    return LaunchOptions(**{one: keywords.pop(one) for one in names})
 
 
 class _Planned(NamedTuple):

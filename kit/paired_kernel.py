@@ -1,0 +1,145 @@
+"""One object for the Pyccel and the CUDA version of a kernel: ``%%cuda_kernel --pair``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kit.arrays import array_kind
+from kit.cuda.configuration import LaunchOptions, take_out_options
+from kit.cuda_kernel import CudaKernel
+from kit.cuda_target import TargetChoice
+from kit.errors import argument_refused
+from kit.kernel import PyccelKernel
+from kit.targets import CHOICES, chosen_target
+
+if TYPE_CHECKING:
+    from kit.cuda.arguments import CudaCallPlan
+    from kit.plan import CallPlan
+    from kit.terms import Place, Target
+
+__all__ = ["PairedKernel"]
+
+_DLPACK_DEVICES = frozenset({2, 13})  # kDLCUDA, kDLCUDAManaged
+
+
+class PairedKernel(CudaKernel):
+    """Both versions of a kernel; a call goes to the one that its arrays are for.
+
+    Parameters
+    ----------
+    pyccel : PyccelKernel
+        For host arrays.
+    cuda : CudaKernel
+        For device arrays, and for the emulator. Whether the two take the same is decided by
+        `kit.cuda.pairing`, before.
+
+    Notes
+    -----
+    Where nobody chooses a target, host arrays go to the Pyccel version and device arrays to the
+    CUDA version; a call that has both is refused. Options of a launch (``grid``, ``block``, ...)
+    are taken by every call, and mean nothing to the Pyccel version.
+    """
+
+    def __init__(self, pyccel: PyccelKernel, cuda: CudaKernel) -> None:
+        super().__init__(cuda.cuda_signature, cell=cuda.cell)
+        self.pyccel = pyccel
+        self.cuda = cuda
+
+    # ---- a call -----------------------------------------------------------------------------
+
+    def host(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the Pyccel version, whatever target is chosen."""
+        __tracebackhide__ = True
+        take_out_options(kwargs)
+        return self.pyccel.host(*args, **kwargs)
+
+    def python(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the Pyccel version uncompiled, whatever target is chosen."""
+        __tracebackhide__ = True
+        take_out_options(kwargs)
+        return self.pyccel.python(*args, **kwargs)
+
+    def plan(self, *args: Any, **kwargs: Any) -> CudaCallPlan | CallPlan:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """What a call with these arguments would do; nothing is run."""
+        take_out_options(kwargs)
+        if self._target_of(args, kwargs) in ("host", "python"):
+            return self.pyccel.plan(*args, **kwargs)
+        return super().plan(*args, **kwargs)
+
+    def _launch(
+        self,
+        target: Target,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        options: LaunchOptions,
+    ) -> None:
+        __tracebackhide__ = True
+        if target == "host":
+            self.pyccel.host(*args, **kwargs)
+        elif target == "python":
+            self.pyccel.python(*args, **kwargs)
+        else:
+            super()._launch(target, args, kwargs, options)
+
+    # ---- target -----------------------------------------------------------------------------
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Where it can run."""
+        return (*self.pyccel.targets, *self.cuda.targets)
+
+    @property
+    def chosen(self) -> TargetChoice:
+        """Where a call would run now, and why there; with host arrays where they decide."""
+        if self._is_free():
+            return TargetChoice("host", "host arrays; device arrays: device")
+        return super().chosen
+
+    def _is_free(self) -> bool:
+        """Whether nobody has chosen a target, so that the arrays do."""
+        own = self._cell.options.target
+        return own == "auto" and (not CHOICES or chosen_target() is None)
+
+    def _target_of(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Target:
+        if not self._is_free():
+            target = super().chosen.target
+            if target in ("python", "host", "device", "emulator"):
+                return target
+            raise self._no_target(target)
+        names = [one.name for one in self._cuda.parameters]
+        values = {**dict(zip(names, args, strict=False)), **kwargs}
+        places = {name: _place_of(value) for name, value in values.items()}
+        device = [name for name, place in places.items() if place == "device"]
+        host = [name for name, place in places.items() if place == "host"]
+        if device and host:
+            raise argument_refused(
+                ValueError,
+                self.__name__,
+                host[0],
+                found=f"{', '.join(host)} on the host, {', '.join(device)} on the device",
+                need="all arrays in one place: host for the Pyccel version, device for CUDA",
+                fix="\n".join(f"{name} = cupy.asarray({name})" for name in host),
+            )
+        return "device" if device else "host"
+
+    # ---- equality and pickling --------------------------------------------------------------
+
+    def _identity(self) -> tuple[object, ...]:
+        return (self.pyccel, self.cuda)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return PairedKernel, (self.pyccel, self.cuda)
+
+
+def _place_of(value: object) -> Place | None:
+    """Where an array lies; None for what is none."""
+    if type(value) is np.ndarray:
+        return "host"
+    kind = array_kind(value)
+    if kind == "dlpack":
+        exporter: Any = value
+        return "device" if exporter.__dlpack_device__()[0] in _DLPACK_DEVICES else "host"
+    return None if kind is None else "device" if kind == "cuda" else "host"
