@@ -110,8 +110,9 @@ def stale_dependants(built: BuiltCell, namespace: Mapping[str, object]) -> dict[
     """
     fresh = {name: _origin(kernel) for name, kernel in built.kernels.items()}
     stale: dict[str, list[str]] = {}
-    for name, kernel in namespace.items():
-        if not isinstance(kernel, PyccelKernel) or name in fresh:
+    for name, value in namespace.items():
+        kernel = _pyccel_version(value)
+        if kernel is None or name in fresh:
             continue
         changed = _changed_uses(kernel, fresh)
         if changed:
@@ -141,9 +142,11 @@ def _parse(
 ) -> tuple[Cell, CellSource, Mapping[str, PyccelKernel]]:
     """The cell, its source with what it uses from other cells, and those kernels."""
     others = {
-        name: value
+        name: kernel
         for name, value in namespace.items()
-        if isinstance(value, PyccelKernel) and value.__name__ == name and _origin(value) is not None
+        if (kernel := _pyccel_version(value)) is not None
+        and kernel.__name__ == name
+        and _origin(kernel) is not None
     }
     try:
         cell = parse_cell(
@@ -168,6 +171,12 @@ def _parse(
     used = {name: others[name] for name in sorted(cell.free_names & others.keys())}
     uses = {name: cast(CellSource, _origin(kernel)) for name, kernel in used.items()}
     return cell, replace(origin, uses={**origin.uses, **uses}), used
+
+
+def _pyccel_version(value: object) -> PyccelKernel | None:
+    """A kernel; of a pair the half that Pyccel compiled (`kit.paired_kernel`, further up)."""
+    kernel = getattr(value, "pyccel", value) if isinstance(value, PyccelKernel) else None
+    return kernel if isinstance(kernel, PyccelKernel) else None
 
 
 def _origin(kernel: PyccelKernel) -> CellSource | None:

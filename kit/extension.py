@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from kit.magics.completion import make_matcher
+from kit.magics.cuda_request import CUDA_KERNEL
 from kit.magics.pyccel import PyccelKernelMagic
 from kit.magics.rendering import hide_own_frames
 from kit.magics.request import PYCCEL_KERNEL
@@ -35,6 +36,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     tools = ToolMagics(shell)
     kernel_magic = PyccelKernelMagic(shell)
     _register(shell, PYCCEL_KERNEL, kernel_magic.run, undo)
+    _register(shell, CUDA_KERNEL, _cuda_cells_of(shell), undo)
     for spec, function in (
         (KIT_CACHE, tools.kit_cache),
         (KIT_LOG, tools.kit_log),
@@ -43,7 +45,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     ):
         _register(shell, spec, function, undo)
     matcher = make_matcher(
-        (PYCCEL_KERNEL, KIT_CACHE, KIT_LOG, KIT_PLAN, KIT_SOURCE), tools.kernel_names
+        (PYCCEL_KERNEL, CUDA_KERNEL, KIT_CACHE, KIT_LOG, KIT_PLAN, KIT_SOURCE), tools.kernel_names
     )
     completer = cast(Any, shell.Completer)
     if completer is not None:  # a shell without one
@@ -54,6 +56,17 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     transforms.append(_give_empty_cell_a_body)
     undo.append(lambda: transforms.remove(_give_empty_cell_a_body))
     _prewarm()
+
+
+def _cuda_cells_of(shell: InteractiveShell) -> Callable[[str, str], None]:
+    """``%%cuda_kernel``, whose modules are imported by the first such cell."""
+
+    def run(line: str, cell: str) -> None:
+        from kit.magics.cuda import CudaKernelMagic
+
+        CudaKernelMagic(shell).run(line, cell)
+
+    return run
 
 
 def _prewarm() -> None:
@@ -101,6 +114,7 @@ def _register(
 
 def _give_empty_cell_a_body(lines: list[str]) -> list[str]:
     """A magic line alone reaches the magic, which says what is missing in kit's words."""
-    if len(lines) == 1 and lines[0].split(None, 1)[:1] == [PYCCEL_KERNEL.prefix]:
+    prefixes = (PYCCEL_KERNEL.prefix, CUDA_KERNEL.prefix)
+    if len(lines) == 1 and lines[0].partition(" ")[0].strip() in prefixes:
         return [lines[0].rstrip("\n") + "\n", "\n"]
     return lines

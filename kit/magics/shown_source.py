@@ -9,6 +9,7 @@ from kit.cuda.signature import CudaSignature
 from kit.cuda_kernel import CudaKernel
 from kit.kernel import PyccelKernel
 from kit.magics.source_text import SourceText, choose_source
+from kit.paired_kernel import PairedKernel
 from kit.terms import Language
 
 __all__ = ["shown_source"]
@@ -20,10 +21,14 @@ def shown_source(kernel: PyccelKernel, *, everything: bool) -> SourceText | None
     Parameters
     ----------
     kernel : PyccelKernel
-        Which one.
+        Which one; of a pair both versions are shown, one below the other.
     everything : bool
         Also what binds the translation to Python, and the whole PTX of every architecture.
     """
+    if isinstance(kernel, PairedKernel):
+        below = shown_source(kernel.cuda, everything=everything)
+        above = shown_source(kernel.pyccel, everything=everything)
+        return below if above is None else SourceText(above.text, above.language, below)
     record = kernel.build
     if isinstance(kernel, CudaKernel):
         return _of_cuda(kernel, everything)
