@@ -175,7 +175,7 @@ def judge_arguments(
         judge_array(one, value, target, call) if one.is_array else judge_value(one, value)
         for one, value in zip(signature.parameters, values, strict=True)
     ]
-    return refuse_shared(signature.parameters, judged, call)
+    return refuse_shared(signature.parameters, values, judged, call)
 
 
 def plan_arguments(

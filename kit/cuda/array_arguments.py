@@ -57,7 +57,9 @@ def judge_array(parameter: CudaParameter, value: Any, target: Target, call: Call
 def _no_array(parameter: CudaParameter, value: Any, target: Target, call: CallText) -> Judged:
     name = parameter.name
     lines = array_fix(parameter, value, None, call)
-    if target == "device":
+    if target == "device" and array_kind(value) == "dlpack":
+        lines = [f"{name} = cupy.from_dlpack({name})  # shares the memory of a device"]
+    elif target == "device":
         dtype = dtype_text(parameter.element).replace("np.", "cupy.", 1)
         lines = [f"{name} = cupy.array({name}, dtype={dtype})"]
     elif array_kind(value) == "dlpack":

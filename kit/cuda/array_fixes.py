@@ -118,19 +118,39 @@ def _of_wide_elements(
 def _fresh(parameter: CudaParameter, found: FoundArray, text: str, library: str) -> str:
     """An expression for a new array of the right elements, from one of a device or of wide ones."""
     element, facts = parameter.element, found.facts
-    shape, rank = facts.shape, facts.ndim
-    if not holds_components(found.dtype, element):
-        if element.width == 2 and found.dtype == np.result_type(np.complex64, "i1"):
-            return f"{text}.view({library}.float32).reshape({text}.shape + (2,))"
-        text = f"{text}.astype({dtype_text(element).replace('np.', f'{library}.')})"
-    if element.width > 1 and (not rank or shape[-1] != element.width):
-        fits = rank and shape[-1] and shape[-1] % element.width == 0
-        axes = f"{parameter.name}.shape[:-1] + (-1, {element.width})"
-        text += f".reshape({axes if fits else f'(-1, {element.width})'})"
-    elif parameter.ndim is not None:
-        wanted = parameter.ndim + (element.width > 1)
-        text += reshape_text(rank, wanted, f"{parameter.name}.shape", empty=facts.size == 0)
-    return text if "(" in text[len(parameter.name) :] else f"{text}.copy()"
+    dtype = dtype_text(element).replace("np.", f"{library}.")
+    if is_struct(element):
+        wanted = [one.name for one in element.fields or ()]
+        if list(found.dtype.names or ()) == wanted:
+            return f"{text}.astype({dtype})"
+        return f"{library}.zeros({parameter.name}.shape, {dtype})  # and fill its fields"
+    if element.dtype == "float32" and element.width == 2 and found.dtype == np.complex64:
+        return f"{library}.stack(({text}.real, {text}.imag), -1)"
+    same = holds_components(found.dtype, element)
+    text += ".copy()" if same else f'.astype({dtype}, order="C")'
+    if element.width > 1:
+        return _in_components(parameter, found, text, f"{library}.zeros", dtype)
+    if parameter.ndim is None:
+        return text
+    shape = f"{parameter.name}.shape"
+    return text + reshape_text(facts.ndim, parameter.ndim, shape, empty=facts.size == 0)
+
+
+def _in_components(
+    parameter: CudaParameter, found: FoundArray, text: str, zeros: str, dtype: str
+) -> str:
+    """The array with the components of a vector type as its last axis."""
+    width, shape, name = parameter.element.width, found.facts.shape, parameter.name
+    if not shape or found.facts.size % width or found.facts.size == 0:
+        extents = ", ".join("1" * (parameter.ndim or 1))
+        return f"{zeros}(({extents}, {width}), {dtype})  # your shape, then the components"
+    if shape[-1] != width and parameter.ndim in (None, len(shape)) and shape[-1] % width == 0:
+        return f"{text}.reshape({name}.shape[:-1] + (-1, {width}))"
+    rank = len(shape) if parameter.ndim is None else parameter.ndim + 1
+    if shape[-1] == width and rank == len(shape):
+        return text
+    ones = ", ".join(["1"] * (rank - 2) + ["-1"])
+    return f"{text}.reshape(({ones}, {width}))"
 
 
 def _with_buffer(parameter: CudaParameter, fresh: str, target: str, call: CallText) -> list[str]:
@@ -138,7 +158,11 @@ def _with_buffer(parameter: CudaParameter, fresh: str, target: str, call: CallTe
     if not parameter.written:
         return [f"{name} = {fresh}"]
     buffer = f"{name}_buffer"
-    back = buffer if ".reshape(" not in fresh else f"{buffer}.reshape({name}.shape)"
+    if "  # " in fresh:  # nothing of what was passed is in it
+        return [f"{name} = {fresh}"]
+    back = f"{buffer}.reshape({name}.shape)" if ".reshape(" in fresh else buffer
+    if ".stack(" in fresh:
+        back = f"{buffer}[..., 0] + 1j * {buffer}[..., 1]"
     return [f"{buffer} = {fresh}", call.replacing(name, buffer), f"{target} = {back}"]
 
 
@@ -197,7 +221,7 @@ def declaration_fix(
         wanted = element.text.removeprefix("const ")
         rank -= element.width > 1
     else:
-        wanted = cpp_type(found.dtype)
+        wanted = None if element.width > 1 else cpp_type(found.dtype)
     if wanted is None or not found.dtype.isnative:
         return []
     const = "" if parameter.written else "const "

@@ -72,6 +72,9 @@ def find_array(value: object) -> FoundArray | None:
         return _on_host(array, ghosts)
     if isinstance(value, np.ndarray):
         return _on_host(cast(NdArray, value), None)
+    if is_cupy(value):
+        facts = _of_cupy(value)
+        return _on_device(facts, None, value, cast(Any, value).dtype)
     if array_kind(value) == "cuda":
         return _on_device(inspect_layout(value), None, value, _device_dtype(value))
     return None
@@ -96,6 +99,18 @@ def _stream(owner: Any) -> int | None:
     if is_cupy(owner):
         return None
     return getattr(owner, "__cuda_array_interface__", {}).get("stream")
+
+
+def _of_cupy(array: Any) -> LayoutFacts:
+    # Not by __cuda_array_interface__: it asks the driver for the current stream.
+    return LayoutFacts(
+        shape=array.shape,
+        strides_bytes=array.strides,
+        itemsize=array.itemsize,
+        place="device",
+        dtype=array.dtype.name,
+        pointer=array.data.ptr,
+    )
 
 
 def _device_dtype(owner: Any) -> np.dtype[Any]:

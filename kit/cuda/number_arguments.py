@@ -96,7 +96,7 @@ def _wrong_kind(parameter: CudaParameter, value: Any) -> Judged:
     if issubclass(type(value), np.ndarray) and value.size:
         size: int = value.size
         text, number = f"{name}.flat[0]" if size > 1 else f"{name}.item()", value.flat[0]
-    elif family_of(value) is None and callable(getattr(cast(object, value), "item", None)):
+    elif hasattr(value, "__cuda_array_interface__"):
         return _number_refused("type", parameter, value, f"{name} = {name}.item()")
     dtype = "float32" if element.dtype == "bfloat16" else element.dtype
     fits = number is not value and family_of(number) == family_of_dtype(dtype)
@@ -123,7 +123,7 @@ def _number_refused(error: ErrorKind, parameter: CudaParameter, value: Any, fix:
 
 def _wider(parameter: CudaParameter, value: Any) -> str | None:
     """The C++ type that would take a number as it is."""
-    if family_of(value) in (None, "bool"):
+    if family_of(value) in (None, "bool") or parameter.element.dtype == "bool":
         return None
     wanted = cpp_type(np.asarray(value).dtype)  # of too large an int, object
     return None if wanted == cpp_type(_dtype_or_none(parameter.element)) else wanted

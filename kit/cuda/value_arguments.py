@@ -13,7 +13,7 @@ from kit.boundary.verdict import ErrorKind
 from kit.cuda.element_types import dtype_text, holds_components, is_struct, why_not_element
 from kit.cuda.judged import Judged, accepted, refused
 from kit.cuda.number_arguments import judge_number, packed_number, value_text
-from kit.cuda.signature import CudaParameter
+from kit.cuda.signature import CudaParameter, Element
 from kit.exact import InexactError
 from kit.views.base import View, parts_of
 
@@ -131,9 +131,11 @@ def _judge_record(parameter: CudaParameter, value: Any) -> Judged:
         if problem is None:
             return accepted(cast(bytes, cast(Any, value).tobytes()))
         found = f"{found}: {problem}"
-    array = f"np.array({name}, dtype={dtype_text(element)})[()]"
+    empty = not isinstance(value, (tuple, np.void)) or _lacks_fields(value, element)
+    array = f"np.{'zeros(()' if empty else f'array({name}'}, dtype={dtype_text(element)})[()]"
     if is_struct(element) and element.fields is None:
-        array = f"np.void(bytes({name}))  # {element.size} bytes"
+        same = getattr(cast(object, value), "itemsize", None) == element.size
+        array = f"np.void(bytes({name if same else element.size}))  # the bytes of {element.text}"
     return refused(
         "type",
         found=found,
@@ -141,3 +143,11 @@ def _judge_record(parameter: CudaParameter, value: Any) -> Judged:
         f"as {parameter.text}",
         fix=f"{name} = {array}",
     )
+
+
+def _lacks_fields(value: Any, element: Element) -> bool:
+    """Whether a record or tuple has not just the fields of the struct."""
+    names = [one.name for one in element.fields or ()]
+    if isinstance(value, tuple):
+        return len(cast("tuple[object, ...]", value)) != len(names)
+    return list(value.dtype.names or ()) != names
