@@ -115,6 +115,6 @@ def _register(
 def _give_empty_cell_a_body(lines: list[str]) -> list[str]:
     """A magic line alone reaches the magic, which says what is missing in kit's words."""
     prefixes = (PYCCEL_KERNEL.prefix, CUDA_KERNEL.prefix)
-    if len(lines) == 1 and lines[0].partition(" ")[0].strip() in prefixes:
+    if len(lines) == 1 and (lines[0].split(None, 1) or [""])[0] in prefixes:
         return [lines[0].rstrip("\n") + "\n", "\n"]
     return lines

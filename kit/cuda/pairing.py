@@ -54,8 +54,17 @@ def find_differences(
     return tuple(_differences(host, cuda, returns))
 
 
-def check_pair(host: Signature, cuda: CudaSignature, *, returns: bool = False) -> None:
+def check_pair(
+    host: Signature, cuda: CudaSignature, *, returns: bool = False, cell: str = ""
+) -> None:
     """Refuse two kernels that one call cannot serve.
+
+    Parameters
+    ----------
+    host, cuda, returns
+        As in `find_differences`.
+    cell : str
+        Text of the CUDA cell, of which the error shows a line.
 
     Raises
     ------
@@ -68,10 +77,12 @@ def check_pair(host: Signature, cuda: CudaSignature, *, returns: bool = False) -
     places = {one.name: one for one in cuda.parameters}
     place = next((places[one.parameter] for one in found if one.parameter in places), None)
     listed = "".join(f"\n  {one.text}" for one in found)
+    line = cuda.line if place is None else place.line
     raise CellError(
         f"--pair: the Pyccel and the CUDA version of {cuda.name} do not agree{listed}",
-        line=cuda.line if place is None else place.line,
+        line=line,
         column=None if place is None else place.column,
+        source_line="".join(cell.split("\n")[line - 1 : line]) or None,
         fix="\n".join(dict.fromkeys(one.fix for one in found)),
     )
 

@@ -108,5 +108,6 @@ def _pyccel_version(name: str, held: object) -> PyccelKernel | None:
 
 def _pair(host: PyccelKernel, kernel: CudaKernel) -> PairedKernel:
     returns = host.signature.returns not in (None, "None") or returns_value(host.source)
-    check_pair(host.signature, kernel.cuda_signature, returns=returns)
+    cell = kernel.cell_source
+    check_pair(host.signature, kernel.cuda_signature, returns=returns, cell=cell)
     return PairedKernel(host, kernel)

@@ -86,12 +86,12 @@ def warning_lines(warnings: Sequence[str]) -> list[str]:
 
 
 def target_words(target: str, reason: str) -> str:
-    """Where calls run, and why: ``"on the emulator (no GPU here)"``.
+    """Where calls run, and why: ``"in the emulator (no GPU here)"``.
 
     Examples
     --------
     >>> target_words("emulator", "no GPU here"), target_words("compile", "--target compile")
-    ('on the emulator (no GPU here)', 'compiled only (--target compile)')
+    ('in the emulator (no GPU here)', 'compiled only (--target compile)')
     """
-    where = "compiled only" if target == "compile" else f"on the {target}"
-    return f"{where} ({reason})"
+    places = {"compile": "compiled only", "emulator": "in the emulator"}
+    return f"{places.get(target, f'on the {target}')} ({reason})"

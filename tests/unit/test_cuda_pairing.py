@@ -167,8 +167,9 @@ def test_a_returned_value_is_a_difference() -> None:
 def test_the_error_names_all_differences_and_stands_at_the_first_parameter() -> None:
     other = cuda(array("z", line=3, column=7), array("out", written=False, line=4), value("n"))
     with pytest.raises(CellError) as caught:
-        check_pair(ONE, other)
+        check_pair(ONE, other, cell="\n\nvoid f(double* z,\n       const double* out) {}\n")
     assert (caught.value.line, caught.value.column) == (3, 7)
+    assert caught.value.source_line == "void f(double* z,"
     assert "z: only read in Pyccel" in caught.value.message
     assert "out: written in Pyccel" in caught.value.message
     assert caught.value.fix is not None
