@@ -3,7 +3,7 @@
 ::
 
     <root>/v1/entries/<key>.json      what is known of a build; replaced atomically
-    <root>/v1/objects/<module>.so     the compiled module; never changed, a new name for each build
+    <root>/v1/objects/<module>.so     what was compiled; never changed, a new name for each build
     <root>/v1/locks/<key>.lock        held while <key> is built
     <root>/v1/scratch/<key>.<random>/ where it is built
 
@@ -24,12 +24,20 @@ from kit.errors import CacheError, KitWarning
 from kit.store.entry import JSON, Built, Entry, Problem
 from kit.store.finding import find_entry
 from kit.store.keys import check_key, digest, unique_module_name
-from kit.store.loading import ArtifactUnusable, load_descriptor, loaded_module
+from kit.store.loading import (
+    ArtifactUnusable,
+    load_descriptor,
+    load_library,
+    loaded_module,
+    read_published,
+)
 from kit.store.location import DEFAULT_LIMIT, store_limit, store_location
 from kit.store.shelves import Shelves
 
 # What only a miss or upkeep needs is imported there: a hit is to cost as little as can be.
 if TYPE_CHECKING:
+    import ctypes
+
     from kit.store.building import OnWait, StoreUnwritable
 
 __all__ = [
@@ -125,22 +133,49 @@ class Store:
         module = loaded_module(entry.module_name)
         if module is not None:
             return module
+        with self._opened(entry) as descriptor:
+            return load_descriptor(
+                descriptor, module_name=entry.module_name, sha256=entry.sha256, path=entry.artifact
+            )
+
+    def open_library(self, entry: Entry) -> ctypes.CDLL:
+        """An entry's shared library that is no Python module, once for each process.
+
+        Raises
+        ------
+        ArtifactUnusable, CacheError
+            As `load`.
+        """
+        with self._opened(entry) as descriptor:
+            return load_library(
+                descriptor, name=entry.module_name, sha256=entry.sha256, path=entry.artifact
+            )
+
+    def read_artifact(self, entry: Entry) -> bytes:
+        """The content of an entry's artifact, which is no library: cubins, say.
+
+        Raises
+        ------
+        ArtifactUnusable, CacheError
+            As `load`.
+        """
+        with self._opened(entry) as descriptor:
+            return read_published(descriptor, sha256=entry.sha256, path=entry.artifact)
+
+    @contextlib.contextmanager
+    def _opened(self, entry: Entry) -> Generator[int]:
+        """The open, trusted file of an entry, which is forgotten if it turns out unusable."""
         try:
             with (
                 Shelves(entry.artifact.parents[2]) as shelves,
                 shelves.open("objects", entry.artifact.name) as descriptor,
             ):
-                return load_descriptor(
-                    descriptor,
-                    module_name=entry.module_name,
-                    sha256=entry.sha256,
-                    path=entry.artifact,
-                )
+                yield descriptor
         except OSError as error:
             self._reject(entry)
             raise ArtifactUnusable(
                 f"{entry.artifact.name} cannot be read: {error.strerror}",
-                need="the library that was built",
+                need="what was built",
                 fix="%kit_cache clear",
             ) from error
         except ArtifactUnusable:

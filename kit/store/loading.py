@@ -1,4 +1,4 @@
-"""Load a compiled module from the very bytes that were checked."""
+"""Load what a build left, a module, a library or mere bytes: the very bytes that were checked."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from itertools import count
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from kit.errors import CacheError
 from kit.store.trust import read_descriptor, refuse
 
-__all__ = ["ArtifactUnusable", "load_descriptor", "loaded_module", "sha256_hex", "unique_alias"]
+if TYPE_CHECKING:
+    import ctypes
+
+__all__ = [
+    "ArtifactUnusable",
+    "load_descriptor",
+    "load_library",
+    "loaded_module",
+    "read_published",
+    "sha256_hex",
+    "unique_alias",
+]
 
 _loaded: dict[str, ModuleType] = {}
+_libraries: dict[str, ctypes.CDLL] = {}
 _lock = threading.RLock()
 _serial = count()
 
@@ -70,15 +83,59 @@ def load_descriptor(descriptor: int, *, module_name: str, sha256: str, path: Pat
     with _lock:
         if module_name in _loaded:
             return _loaded[module_name]
-        if sha256_hex(read_descriptor(descriptor)) != sha256:
-            raise ArtifactUnusable(
-                f"{path.name} is not what was published: its content has changed",
-                need="the content that was built",
-                fix="%kit_cache verify",
-            )
+        read_published(descriptor, sha256=sha256, path=path)
         module = _import(module_name, unique_alias(descriptor, path), path)
         _loaded[module_name] = module
         return module
+
+
+def load_library(descriptor: int, *, name: str, sha256: str, path: Path) -> ctypes.CDLL:
+    """Open the shared library that an open file holds; its constructors run.
+
+    Parameters
+    ----------
+    descriptor, sha256, path
+        As in `load_descriptor`, whose notes hold here, too.
+    name : str
+        Of the build. A process opens it once, and never closes it: code of it may be running.
+
+    Raises
+    ------
+    ArtifactUnusable
+        If the content is not what was published, or the dynamic linker fails.
+    """
+    import ctypes
+
+    with _lock:
+        if name in _libraries:
+            return _libraries[name]
+        read_published(descriptor, sha256=sha256, path=path)
+        alias = unique_alias(descriptor, path)
+        try:
+            # Symbols stay the library's own, and one that is missing is an error now.
+            library = ctypes.CDLL(alias, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise _does_not_load(error, path, alias) from error
+        _libraries[name] = library
+        return library
+
+
+def read_published(descriptor: int, *, sha256: str, path: Path) -> bytes:
+    """The content of an open, trusted file.
+
+    Raises
+    ------
+    ArtifactUnusable
+        If it is not what was published.
+    """
+    content = read_descriptor(descriptor)
+    if sha256_hex(content) != sha256:
+        raise ArtifactUnusable(
+            f"{path.name} is not what was published: its content has changed",
+            need="the content that was built",
+            fix="%kit_cache verify",
+        )
+    return content
 
 
 def unique_alias(descriptor: int, path: Path) -> str:
