@@ -2,8 +2,11 @@
 
 It reads one request a line from its standard input and answers with lines of JSON on its standard
 output: ``{"stage": ...}`` while it works, then ``{"reply": ...}``. What Pyccel and the compilers
-print goes to a log instead. On Linux each request runs in a forked child, so that Pyccel's global
-state, its crashes and its printing end with the request; elsewhere it runs in the worker itself.
+print goes to a log instead. On Linux each request to Pyccel runs in a forked child, so that
+Pyccel's global state, its crashes and its printing end with the request; elsewhere it runs in the
+worker itself. So does NVRTC (``--nvrtc LIBRARY``), which in a forked child would take half as long
+again for the pages that it has to copy; a crash there ends the worker, and the next request gets a
+fresh one.
 
 No compiler outlives the notebook. The worker leads a process group of its own, and ends it when its
 standard input closes, which the kernel sees to however the notebook died; a child ends it when the
@@ -24,9 +27,12 @@ import threading
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+from kit.backends.protocol import ToolchainFailed
 
 if TYPE_CHECKING:
+    from kit.backends.protocol import CompileRequest
     from kit.backends.wrapper_library import WrapperLibrary
 
 __all__ = ["main"]
@@ -41,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None
-        ``--idle SECONDS`` and ``--no-fork``; None takes those of the command line.
+        ``--idle SECONDS``, ``--no-fork``, and ``--nvrtc LIBRARY`` for NVRTC in the place of
+        Pyccel; None takes those of the command line.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     idle_s = float(given[given.index("--idle") + 1]) if "--idle" in given else _IDLE_S
@@ -49,7 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.setsid()  # started by hand: the group that ends with the worker must not be the shell's
     home = Path.cwd()
     channel = _take_channel()
-    server = _Server(channel, home=home, forks="--no-fork" not in given and _fork_is_safe())
+    forks = "--no-fork" not in given and _fork_is_safe()
+    toolchain: _Toolchain = _Pyccel(home)
+    if "--nvrtc" in given:
+        from kit.backends.nvrtc_worker import NvrtcToolchain
+
+        toolchain = NvrtcToolchain(Path(given[given.index("--nvrtc") + 1]))
+        forks = False
+    server = _Server(channel, home=home, toolchain=toolchain, forks=forks)
     server.prepare()
     server.serve(idle_s)
     # Not after an exception: the notebook reads the log, and removes the directory itself.
@@ -69,11 +83,27 @@ def _fork_is_safe() -> bool:
     return sys.platform == "linux"
 
 
-class _Server:
-    def __init__(self, channel: int, *, home: Path, forks: bool) -> None:
-        self._channel = channel
+_Emit = Callable[[Mapping[str, object]], None]
+"""Sends one message to the notebook."""
+
+
+class _Toolchain(Protocol):
+    """What a worker keeps warm."""
+
+    def prepare(self) -> None:
+        """Load it, before the first request."""
+        ...
+
+    def begin(self, request: object) -> Callable[[_Emit], None]:
+        """What is done in the worker for a decoded request; the rest may be done in a child."""
+        ...
+
+
+class _Pyccel:
+    """Pyccel, imported, and its compiled support library."""
+
+    def __init__(self, home: Path) -> None:
         self._home = home
-        self._forks = forks
         self._library: WrapperLibrary | None = None
 
     def prepare(self) -> None:
@@ -83,12 +113,38 @@ class _Server:
             self._library = _start_library(self._home / "cwrapper")
         from kit.backends.pipeline import load_pyccel
 
-        gc.disable()  # nothing of what an import makes is garbage: saves a tenth of the time
         try:
             load_pyccel()
         except Exception as error:
+            raise ToolchainFailed(
+                f"Pyccel cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+
+    def begin(self, request: object) -> Callable[[_Emit], None]:
+        """The build of one unit, once the support library is there."""
+        from kit.backends.protocol import CompileRequest
+
+        checked = CompileRequest.from_json(request)
+        if self._library is not None:
+            self._library.finish()
+        return lambda emit: _build(checked, emit, self._library)
+
+
+class _Server:
+    def __init__(self, channel: int, *, home: Path, toolchain: _Toolchain, forks: bool) -> None:
+        self._channel = channel
+        self._home = home
+        self._toolchain = toolchain
+        self._forks = forks
+
+    def prepare(self) -> None:
+        """Load the toolchain; tells the notebook and ends where that fails."""
+        gc.disable()  # nothing of what an import makes is garbage: saves a tenth of the time
+        try:
+            self._toolchain.prepare()
+        except ToolchainFailed as error:
             traceback.print_exc()
-            self._send({"failed": f"Pyccel cannot be imported: {type(error).__name__}: {error}"})
+            self._send({"failed": str(error)})
             raise SystemExit(1) from None
         # What is loaded now is never collected, so that a child does not copy its pages.
         gc.freeze()
@@ -108,21 +164,15 @@ class _Server:
             buffer += data
 
     def _answer(self, line: bytes) -> None:
-        from kit.backends.protocol import CompileRequest
-
-        request = CompileRequest.from_json(json.loads(line))
-        if self._library is not None:
-            self._library.finish()
+        work = self._toolchain.begin(json.loads(line))
         if self._forks:
-            self._build_in_child(lambda emit: _build(request, emit, self._library))
+            self._build_in_child(work)
         else:
             with _Watch(0, self._die):
-                _build(request, self._send, self._library)
+                work(self._send)
             os.chdir(self._home)
 
-    def _build_in_child(
-        self, work: Callable[[Callable[[Mapping[str, object]], None]], None]
-    ) -> None:
+    def _build_in_child(self, work: Callable[[_Emit], None]) -> None:
         lifeline, alive = os.pipe()
         result, answers = os.pipe()
         child = os.fork()
@@ -183,7 +233,7 @@ def _start_library(directory: Path) -> WrapperLibrary | None:
 
 
 def _run_child(
-    work: Callable[[Callable[[Mapping[str, object]], None]], None],
+    work: Callable[[_Emit], None],
     answers: int,
     lifeline: int,
     die: Callable[[], NoReturn],
@@ -206,15 +256,9 @@ def _run_child(
         os._exit(code)
 
 
-def _build(
-    request: object,
-    emit: Callable[[Mapping[str, object]], None],
-    library: WrapperLibrary | None,
-) -> None:
+def _build(request: CompileRequest, emit: _Emit, library: WrapperLibrary | None) -> None:
     from kit.backends.pipeline import translate
-    from kit.backends.protocol import CompileRequest
 
-    assert isinstance(request, CompileRequest)
     log = Path(request.scratch) / _LOG
     with _printing_to(log):
         reply = translate(

@@ -6,16 +6,38 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal, cast, get_args
 
-from kit.errors import BuildError
+from kit.backends.checked_json import (
+    flag_of,
+    list_of,
+    malformed,
+    object_of,
+    optional_text_of,
+    position_of,
+    seconds_of,
+    text_map_of,
+    text_of,
+    texts_of,
+)
 from kit.terms import Language
 
-__all__ = ["CompileReply", "CompileRequest", "Diagnostic", "Progress", "Severity"]
+__all__ = [
+    "CompileReply",
+    "CompileRequest",
+    "Diagnostic",
+    "Progress",
+    "Severity",
+    "ToolchainFailed",
+]
 
 Severity = Literal["warning", "error", "fatal"]
 """How bad a diagnostic is: the build goes on, fails, or stopped at once."""
 
 Progress = Callable[[str, float], None]
 """Called with the stage that runs and the seconds since the build began [s]."""
+
+
+class ToolchainFailed(Exception):
+    """In a worker: what it is to keep loaded cannot be loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +68,17 @@ class Diagnostic:
     @classmethod
     def from_json(cls, value: object) -> Diagnostic:
         """Check and convert one decoded JSON object; BuildError when it does not fit."""
-        items = _object(value, cls, "diagnostic")
-        severity = _text(items["severity"], "severity")
+        items = object_of(value, cls, "diagnostic")
+        severity = text_of(items["severity"], "severity")
         if severity not in get_args(Severity):
-            raise _malformed(f"severity {severity!r}")
+            raise malformed(f"severity {severity!r}")
         return cls(
             severity=cast(Severity, severity),
-            stage=_text(items["stage"], "stage"),
-            message=_text(items["message"], "message"),
-            line=_position(items["line"], "line"),
-            column=_position(items["column"], "column"),
-            symbol=_optional_text(items["symbol"], "symbol"),
+            stage=text_of(items["stage"], "stage"),
+            message=text_of(items["message"], "message"),
+            line=position_of(items["line"], "line"),
+            column=position_of(items["column"], "column"),
+            symbol=optional_text_of(items["symbol"], "symbol"),
         )
 
 
@@ -121,22 +143,22 @@ class CompileRequest:
     @classmethod
     def from_json(cls, value: object) -> CompileRequest:
         """Check and convert a decoded JSON object; BuildError when it does not fit."""
-        items = _object(value, cls, "request")
-        language = _text(items["language"], "language")
+        items = object_of(value, cls, "request")
+        language = text_of(items["language"], "language")
         if language not in get_args(Language):
-            raise _malformed(f"language {language!r}")
+            raise malformed(f"language {language!r}")
         flags = items["flags"]
         return cls(
-            source=_text(items["source"], "source"),
-            module_name=_text(items["module_name"], "module_name"),
+            source=text_of(items["source"], "source"),
+            module_name=text_of(items["module_name"], "module_name"),
             language=cast(Language, language),
-            flags=None if flags is None else _texts(flags, "flags"),
-            openmp=_flag(items["openmp"], "openmp"),
-            debug=_flag(items["debug"], "debug"),
-            search_path=_texts(items["search_path"], "search_path"),
-            scratch=_text(items["scratch"], "scratch"),
-            compilers=_text_map(items["compilers"], "compilers"),
-            environment=_text_map(items["environment"], "environment"),
+            flags=None if flags is None else texts_of(flags, "flags"),
+            openmp=flag_of(items["openmp"], "openmp"),
+            debug=flag_of(items["debug"], "debug"),
+            search_path=texts_of(items["search_path"], "search_path"),
+            scratch=text_of(items["scratch"], "scratch"),
+            compilers=text_map_of(items["compilers"], "compilers"),
+            environment=text_map_of(items["environment"], "environment"),
         )
 
 
@@ -198,90 +220,20 @@ class CompileReply:
     @classmethod
     def from_json(cls, value: object) -> CompileReply:
         """Check and convert a decoded JSON object; BuildError when it does not fit."""
-        items = _object(value, cls, "reply")
-        ok = _flag(items["ok"], "ok")
-        artifact = _optional_text(items["artifact"], "artifact")
+        items = object_of(value, cls, "reply")
+        ok = flag_of(items["ok"], "ok")
+        artifact = optional_text_of(items["artifact"], "artifact")
         if ok != (artifact is not None):
-            raise _malformed("ok without an artifact, or an artifact without ok")
+            raise malformed("ok without an artifact, or an artifact without ok")
         return cls(
             ok=ok,
             diagnostics=tuple(
-                Diagnostic.from_json(one) for one in _list(items["diagnostics"], "diagnostics")
+                Diagnostic.from_json(one) for one in list_of(items["diagnostics"], "diagnostics")
             ),
-            log=_text(items["log"], "log"),
+            log=text_of(items["log"], "log"),
             artifact=artifact,
-            generated=_text_map(items["generated"], "generated"),
-            files=_text_map(items["files"], "files"),
-            seconds=_seconds(items["seconds"], "seconds"),
-            compiler=_text(items["compiler"], "compiler"),
+            generated=text_map_of(items["generated"], "generated"),
+            files=text_map_of(items["files"], "files"),
+            seconds=seconds_of(items["seconds"], "seconds"),
+            compiler=text_of(items["compiler"], "compiler"),
         )
-
-
-def _malformed(what: str) -> BuildError:
-    return BuildError(
-        f"the compile worker's message does not fit the protocol: {what}",
-        fix="run the cell again: it gets a fresh worker",
-    )
-
-
-def _object(value: object, cls: type, what: str) -> dict[str, object]:
-    """Exactly the fields of `cls`: an unknown one is as wrong as a missing one."""
-    if not isinstance(value, dict):
-        raise _malformed(f"{what} is no object")
-    items = cast("dict[str, object]", value)
-    expected = {item.name for item in fields(cls)}
-    if items.keys() != expected:
-        raise _malformed(f"{what} has fields {sorted(items)}, not {sorted(expected)}")
-    return items
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise _malformed(f"{what} is no text")
-    return value
-
-
-def _optional_text(value: object, what: str) -> str | None:
-    return None if value is None else _text(value, what)
-
-
-def _flag(value: object, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise _malformed(f"{what} is neither true nor false")
-    return value
-
-
-def _position(value: object, what: str) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _malformed(f"{what} is no position")
-    return value
-
-
-def _list(value: object, what: str) -> list[object]:
-    if not isinstance(value, list):
-        raise _malformed(f"{what} is no list")
-    return cast("list[object]", value)
-
-
-def _texts(value: object, what: str) -> tuple[str, ...]:
-    return tuple(_text(one, what) for one in _list(value, what))
-
-
-def _text_map(value: object, what: str) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise _malformed(f"{what} is no object")
-    items = cast("dict[str, object]", value)
-    return {key: _text(text, what) for key, text in items.items()}
-
-
-def _seconds(value: object, what: str) -> dict[str, float]:
-    if not isinstance(value, dict):
-        raise _malformed(f"{what} is no object")
-    checked: dict[str, float] = {}
-    for key, number in cast("dict[str, object]", value).items():
-        if not isinstance(number, (int, float)) or isinstance(number, bool):
-            raise _malformed(f"{what} of {key} is no number")
-        checked[key] = float(number)
-    return checked

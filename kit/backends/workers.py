@@ -1,4 +1,6 @@
-"""Keep the compile worker of this process, and end it: at Ctrl-C, at exit, when it misbehaves.
+"""Keep the compile workers of this process, and end them: at Ctrl-C, at exit, on misbehaviour.
+
+There is at most one for each toolchain: Pyccel's, and NVRTC's.
 
 Only pipes and signals, and no thread: the notebook process may fork at any time, and a fork of a
 process with threads is what Python warns of. A forked copy of the notebook never shares a worker.
@@ -11,37 +13,44 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from kit.backends.protocol import Progress
 from kit.backends.worker_process import TICK_S, Worker, WorkerEndedError
 from kit.errors import BuildError
 
-__all__ = ["ask", "prewarm", "reap", "shut_down"]
+__all__ = ["Kind", "ask", "prewarm", "reap", "shut_down"]
+
+Kind = Literal["pyccel", "nvrtc"]
+"""Which toolchain a worker has loaded."""
 
 Reply = TypeVar("Reply")
 
 
 @dataclass(slots=True)
 class _State:
-    """The worker of this process, if there is one."""
+    """The worker of one kind, if there is one, and what it was started with."""
 
     worker: Worker | None = None
+    options: tuple[str, ...] = ()
     lock: threading.Lock = field(default_factory=threading.Lock)
-    registered: bool = False
 
 
-_state = _State()
+_states: dict[Kind, _State] = {"pyccel": _State(), "nvrtc": _State()}
+_registered = False
 
 
 def ask(
     request: Mapping[str, object],
     parse: Callable[[object], Reply],
     on_progress: Progress | None = None,
+    *,
+    kind: Kind = "pyccel",
+    options: Sequence[str] = (),
 ) -> Reply:
-    """Have the worker answer a request; requests of several threads wait for each other.
+    """Have a worker answer a request; requests of several threads wait for each other.
 
     Parameters
     ----------
@@ -51,6 +60,10 @@ def ask(
         Checks and converts the decoded reply; a BuildError ends the worker, like any other fault.
     on_progress : callable or None
         Called with stage and seconds at least every 0.1 s.
+    kind : {"pyccel", "nvrtc"}
+        Which worker.
+    options : sequence of str
+        Of its command line; one that was started with others is ended first.
 
     Returns
     -------
@@ -65,87 +78,95 @@ def ask(
     KeyboardInterrupt
         And whatever else came in between: the worker and its compilers have been ended.
     """
-    with _turn(on_progress):
+    state = _states[kind]
+    with _turn(state, on_progress):
         for attempt in (1, 2):
-            worker = _live_worker()
+            worker = _live_worker(state, options)
             try:
                 return parse(worker.ask(request, on_progress))
             except WorkerEndedError as ended:
-                _drop()
+                _drop(state)
                 # It may leave after ten idle minutes in the very moment of the request, or have
                 # been killed unseen: that is no reason to fail a build which had not begun.
                 if ended.begun or attempt == 2:
                     raise ended.error from None
             except BaseException:  # Ctrl-C too: the worker is in mid-request; raised again
-                _drop()
+                _drop(state)
                 raise
     raise AssertionError("unreachable")
 
 
-def prewarm() -> None:
+def prewarm(kind: Kind = "pyccel", options: Sequence[str] = ()) -> None:
     """Start a worker in the background if none runs; `KIT_PREWARM=0` and faults are silent."""
-    if os.environ.get("KIT_PREWARM") == "0" or not _state.lock.acquire(blocking=False):
+    state = _states[kind]
+    if os.environ.get("KIT_PREWARM") == "0" or not state.lock.acquire(blocking=False):
         return
     try:
         # What stands in its way is said when something is to be compiled.
         with contextlib.suppress(OSError, BuildError):
-            _live_worker()
+            _live_worker(state, options)
     finally:
-        _state.lock.release()
+        state.lock.release()
 
 
 def reap() -> None:
-    """Collect a worker that has left, so that it does not remain as a zombie; cheap."""
-    if _state.worker is not None and _state.lock.acquire(blocking=False):
-        try:
-            if not _state.worker.is_alive():
-                _drop()
-        finally:
-            _state.lock.release()
+    """Collect workers that have left, so that they do not remain as zombies; cheap."""
+    for state in _states.values():
+        if state.worker is not None and state.lock.acquire(blocking=False):
+            try:
+                if not state.worker.is_alive():
+                    _drop(state)
+            finally:
+                state.lock.release()
 
 
 def shut_down() -> None:
-    """End the worker of this process, if there is one."""
-    _drop()
+    """End the workers of this process, if there are any."""
+    for state in _states.values():
+        _drop(state)
 
 
 @contextlib.contextmanager
-def _turn(on_progress: Progress | None) -> Generator[None]:
+def _turn(state: _State, on_progress: Progress | None) -> Generator[None]:
     started = time.monotonic()
-    while not _state.lock.acquire(timeout=TICK_S):
+    while not state.lock.acquire(timeout=TICK_S):
         if on_progress is not None:
             on_progress("waiting for another build", time.monotonic() - started)
-    lock = _state.lock
+    lock = state.lock
     try:
         yield
     finally:
         lock.release()
 
 
-def _live_worker() -> Worker:
-    if _state.worker is not None and not _state.worker.is_alive():
-        _drop()
-    if _state.worker is None:
-        if not _state.registered:
-            _state.registered = True
+def _live_worker(state: _State, options: Sequence[str]) -> Worker:
+    global _registered
+    worker = state.worker
+    if worker is not None and not (worker.is_alive() and state.options == tuple(options)):
+        _drop(state)
+    if state.worker is None:
+        if not _registered:
+            _registered = True
             atexit.register(shut_down)
             os.register_at_fork(after_in_child=_forget)
         try:
-            _state.worker = Worker()
+            state.worker = Worker(options)
         except OSError as error:
             raise BuildError(f"the compile worker cannot start: {error}") from None
-    return _state.worker
+        state.options = tuple(options)
+    return state.worker
 
 
-def _drop() -> None:
-    worker, _state.worker = _state.worker, None
+def _drop(state: _State) -> None:
+    worker, state.worker = state.worker, None
     if worker is not None:
         worker.kill()
 
 
 def _forget() -> None:
-    """In a forked copy: another thread may have held the lock, and the worker is the parent's."""
-    worker, _state.worker = _state.worker, None
-    _state.lock = threading.Lock()
-    if worker is not None:
-        worker.disown()
+    """In a forked copy: another thread may have held a lock, and the workers are the parent's."""
+    for state in _states.values():
+        worker, state.worker = state.worker, None
+        state.lock = threading.Lock()
+        if worker is not None:
+            worker.disown()

@@ -184,7 +184,7 @@ def test_without_fork_a_killed_notebook_leaves_no_process_either(
     script = SCRIPT.replace(
         "scratch.mkdir()",
         "scratch.mkdir()\nfrom kit.backends import worker_process, workers\n"
-        "workers._state.worker = worker_process.Worker(['--no-fork'])",
+        "workers._states['pyccel'].worker = worker_process.Worker(['--no-fork'])",
     )
     command = [sys.executable, "-c", script.format(source=SOURCE), str(tmp_path / "scratch")]
     with subprocess.Popen(command) as process:
@@ -201,8 +201,8 @@ def test_a_worker_killed_in_mid_build_is_an_error_that_names_the_signal(
 
     def kill_worker(stage: str, seconds: float) -> None:
         if sleeping_gfortran.exists() and not killed:
-            assert workers._state.worker is not None
-            killed.append(workers._state.worker.pid)
+            assert workers._states["pyccel"].worker is not None
+            killed.append(workers._states["pyccel"].worker.pid)
             os.kill(killed[0], signal.SIGKILL)
 
     with pytest.raises(BuildError, match="worker was ended by signal SIGKILL") as caught:
@@ -231,7 +231,7 @@ def test_a_crash_of_the_compilation_alone_is_named_and_its_log_kept(
 
 def test_a_worker_that_died_while_nobody_looked_is_replaced(tmp_path: Path) -> None:
     prewarm_here()
-    worker = workers._state.worker
+    worker = workers._states["pyccel"].worker
     assert worker is not None
     os.killpg(worker.pid, signal.SIGKILL)
     assert build(tmp_path / "scratch").ok
@@ -248,16 +248,16 @@ def test_a_worker_leaves_after_its_idle_time_and_cleans_up() -> None:
 
 def test_a_worker_that_leaves_in_the_moment_of_a_request_is_replaced(tmp_path: Path) -> None:
     code = "import sys; sys.stdin.readline()"
-    workers._state.worker = Worker(command=[sys.executable, "-c", code])
+    workers._states["pyccel"].worker = Worker(command=[sys.executable, "-c", code])
     assert build(tmp_path / "scratch").ok
 
 
 def test_a_worker_that_has_left_is_collected_with_the_next_cell() -> None:
-    worker = workers._state.worker = Worker(command=[sys.executable, "-c", ""])
+    worker = workers._states["pyccel"].worker = Worker(command=[sys.executable, "-c", ""])
     wait_for(lambda: not is_running(worker.pid))
     assert Path(f"/proc/{worker.pid}").exists(), "no zombie to collect"
     workers.reap()
-    assert workers._state.worker is None
+    assert workers._states["pyccel"].worker is None
     assert not Path(f"/proc/{worker.pid}").exists()
 
 
@@ -288,10 +288,10 @@ def test_rubbish_is_a_build_error_and_the_worker_is_not_used_again(
         f"os.write(1, {answer!r} + b'\\n')\n"
         "sys.stdin.readline()\n"
     )
-    worker = workers._state.worker = Worker(command=[sys.executable, "-c", code])
+    worker = workers._states["pyccel"].worker = Worker(command=[sys.executable, "-c", code])
     with pytest.raises(BuildError, match=r"protocol|no message|outside its directory"):
         build(tmp_path / "scratch")
-    assert workers._state.worker is None
+    assert workers._states["pyccel"].worker is None
     assert not worker.is_alive()
 
 
@@ -347,19 +347,19 @@ def build(name):
     request = CompileRequest(source=source, module_name="kit_m", language="c", scratch=scratch)
     return compile_unit(request).ok
 assert build("before")
-mine = workers._state.worker.pid
+mine = workers._states["pyccel"].worker.pid
 child = os.fork()
 if child == 0:
     code = 1
     try:
-        assert workers._state.worker is None
-        assert build("in_child") and workers._state.worker.pid != mine
+        assert workers._states["pyccel"].worker is None
+        assert build("in_child") and workers._states["pyccel"].worker.pid != mine
         workers.shut_down()
         code = 0
     finally:
         os._exit(code)
 assert os.waitpid(child, 0)[1] == 0
-assert build("after") and workers._state.worker.pid == mine
+assert build("after") and workers._states["pyccel"].worker.pid == mine
 """
     subprocess.run(
         [sys.executable, "-W", "error", "-c", code, str(tmp_path)], check=True, timeout=60
@@ -371,7 +371,7 @@ def test_a_forked_copy_that_lives_on_does_not_keep_the_worker_alive(tmp_path: Pa
 import os, time
 from kit.backends import workers
 workers.prewarm()
-print(workers._state.worker.pid, flush=True)
+print(workers._states["pyccel"].worker.pid, flush=True)
 if os.fork() == 0:
     os.close(1)
     time.sleep(30)
@@ -397,30 +397,30 @@ time.sleep(30)
 
 
 def test_builds_without_fork_work_one_after_the_other(tmp_path: Path) -> None:
-    workers._state.worker = Worker(["--no-fork"])
-    worker = workers._state.worker.pid
+    workers._states["pyccel"].worker = Worker(["--no-fork"])
+    worker = workers._states["pyccel"].worker.pid
     assert build(tmp_path / "one").ok
     assert build(tmp_path / "two").ok
-    assert workers._state.worker.pid == worker
+    assert workers._states["pyccel"].worker.pid == worker
 
 
 # ---- surroundings -------------------------------------------------------------------------------
 
 
 def prewarm_here() -> None:
-    workers._live_worker()
+    workers._live_worker(workers._states["pyccel"], ())
 
 
 def test_prewarming_returns_at_once_and_leaves_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KIT_PREWARM", "0")
     prewarm()
-    assert workers._state.worker is None
+    assert workers._states["pyccel"].worker is None
     monkeypatch.delenv("KIT_PREWARM")
     started = time.monotonic()
     prewarm()
     assert time.monotonic() - started < 0.2
-    assert workers._state.worker is not None
-    assert workers._state.worker.is_alive()
+    assert workers._states["pyccel"].worker is not None
+    assert workers._states["pyccel"].worker.is_alive()
 
 
 def test_modules_in_the_current_directory_shadow_nothing(
