@@ -16,7 +16,7 @@ from kit.cuda.symbols import symbol_dtype
 from kit.cuda_kernel import CudaKernel
 from kit.launch import Launch
 from kit.terms import Target
-from kit.trace import BuildRecord
+from kit.trace import BuildRecord, KernelResources
 
 DOUBLE = Element("float64", 1, 8, 8, "double")
 FLOAT = Element("float32", 1, 4, 4, "float")
@@ -151,11 +151,19 @@ def make_kernel(
     symbols: Sequence[CudaSymbol] = (),
     key: str = "0123456789abcdef",
     device: RecordingCell | None = None,
+    resources: Mapping[str, KernelResources] | None = None,
 ) -> tuple[CudaKernel, RecordingCell]:
     """A kernel, and the emulator that records its launches."""
     emulator = RecordingCell()
     record = BuildRecord(
-        kernels=(what.name,), language="cuda", key=key, hit=True, reason="store", log="said nothing"
+        kernels=(what.name,),
+        language="cuda",
+        key=key,
+        hit=True,
+        reason="store",
+        log="said nothing",
+        architectures=tuple(resources or ()),
+        resources={what.name: resources or {}},
     )
     loaders: dict[Target, Any] = {"emulator": lambda: emulator}
     if device is not None:
