@@ -68,6 +68,8 @@ def obtain(
 
     Raises
     ------
+    CellError
+        The cell asks for what the CPU does not have.
     BuildError
         There is no C++ compiler, it refused the cell, or what it made does not load.
     CacheError
@@ -93,7 +95,7 @@ def obtain(
         source=source,
         names=tuple(names),
         includes=includes,
-        std=options.std,
+        options=options,
         toolchain=toolchain,
         runtime=runtime,
         key=key,
@@ -113,17 +115,19 @@ class _Build:
     source: str
     names: tuple[str, ...]
     includes: tuple[str, ...]
-    std: str
+    options: CudaOptions
     toolchain: Toolchain
     runtime: Runtime
     key: str
     on_progress: Callable[[str, float], None] | None
 
     def run(self, scratch: Path) -> Built:
-        """Compile in `scratch`; BuildError in the cell's lines."""
+        """Compile in `scratch`; CellError or BuildError in the cell's lines."""
         from kit.backends.emulator.commands import CompilerFailed
         from kit.backends.emulator.diagnose import build_error
+        from kit.backends.emulator.refusals import refuse_what_cannot_run
 
+        refuse_what_cannot_run(self.source, self.options)
         started = time.perf_counter()
         module = unique_module_name(self.key)
         artifact = scratch / f"{module}.so"
@@ -149,7 +153,13 @@ class _Build:
             self.on_progress(name, time.perf_counter() - started)
 
     def _compile(self, scratch: Path) -> str:
-        flags = [*self.toolchain.cell_flags(self.std), *self.includes, "-MMD", "-MF", "unit.d"]
+        flags = [
+            *self.toolchain.cell_flags(self.options.std),
+            *self.includes,
+            "-MMD",
+            "-MF",
+            "unit.d",
+        ]
         return self.toolchain.compile([*flags, "-c", "unit.cpp", "-o", "unit.o"], scratch=scratch)
 
     def _link(self, scratch: Path, artifact: Path) -> str:

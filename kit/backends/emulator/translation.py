@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from kit.backends.emulator.device_macros import name_device_macros
 from kit.cuda.options import CudaOptions
 from kit.cuda.signature import CudaSignature, CudaSymbol
 from kit.source.c_symbols import is_c_symbol
@@ -44,7 +45,8 @@ def translate_cell(
     if options.debug or "bounds" in options.check:
         parts.append("#define KIT_CHECK_BOUNDS 1")
     parts += [f"#define {name} kit_cell_{name}" for name in _taken_names(kernels)]
-    parts += [f'#line 1 "{CELL_FILE}"', source, *_entries(kernels), *_symbols(symbols)]
+    text = name_device_macros(source)
+    parts += [f'#line 1 "{CELL_FILE}"', text, *_entries(kernels), *_symbols(symbols)]
     return "\n".join(parts) + "\n"
 
 

@@ -3,6 +3,8 @@
 
 #include "system_headers.h"  // first: it hides names
 
+#include "architecture.h"
+
 #include "barrier.h"
 #include "entry.h"
 #include "fault.h"
