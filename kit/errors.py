@@ -214,6 +214,8 @@ class LaunchError(_LocatedError):
         where = super()._place()
         if self.thread is not None:
             return f"{self.kernel}, block {self.block}, thread {self.thread}: {where}"
+        if self.block is not None:
+            return f"{self.kernel}, block {self.block}: {where}"
         return f"{self.kernel}: {where}"
 
 

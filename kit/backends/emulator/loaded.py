@@ -27,7 +27,7 @@ class _Kernel(ctypes.Structure):
     """What a cell says of one kernel (worker.h)."""
 
     _fields_ = (
-        ("functions", ctypes.c_void_p * 4),
+        ("functions", ctypes.c_void_p * 5),
         ("sizes", ctypes.POINTER(ctypes.c_uint)),
         ("n_parameters", ctypes.c_uint),
         ("block_ns", ctypes.c_void_p),
@@ -57,6 +57,7 @@ class EmulatedCell:
     """A loaded cell; see `kit.cuda.loaded.LoadedCell`."""
 
     target: Target = "emulator"
+    architecture: str | None = None
 
     def __init__(
         self,
@@ -137,7 +138,15 @@ class EmulatedKernel:
         self._run = cell.runtime.launch
         self._prepared: _Prepared | None = None
 
-    def launch(self, addresses: int, launch: Launch, *, stream: object = None) -> None:
+    def launch(
+        self,
+        addresses: int,
+        launch: Launch,
+        *,
+        stream: object = None,
+        after: Sequence[int] = (),
+        holding: Sequence[object] = (),
+    ) -> None:
         """Run every block, and return when the last one has ended.
 
         Parameters
@@ -146,8 +155,8 @@ class EmulatedKernel:
             Address of an array of addresses, one for each parameter.
         launch : Launch
             Grid, block and shared memory.
-        stream : None
-            The emulator has none.
+        stream, after, holding
+            Of a device; not used.
 
         Raises
         ------

@@ -19,7 +19,7 @@ from kit.errors import BuildError
 __all__ = ["Runtime", "load_runtime", "source_digest"]
 
 _SOURCES: Final = Path(__file__).parent / "runtime"
-_PARTS: Final = ("faults", "fibers", "launch", "output", "pool", "scheduler", "signals")
+_PARTS: Final = ("faults", "fibers", "launch", "output", "pool", "replay", "scheduler", "signals")
 
 _loaded: dict[str, Runtime] = {}
 _lock = threading.Lock()

@@ -81,7 +81,7 @@ const char* prepare_fibers(Worker* worker, unsigned current) {
     return nullptr;
 }
 
-extern "C" void kit_emulator_swap(void** save, void* load) {
+extern "C" __attribute__((visibility("default"))) void kit_emulator_swap(void** save, void* load) {
     // The fiber that has ended has no context of its own any more.
     static thread_local ucontext_t nowhere;
     auto* saved = *save == nullptr ? &nowhere : (ucontext_t*)*save;

@@ -71,6 +71,15 @@ Launch* this_launch();
 /// In the child of a fork, whose only thread is the one that forked.
 void become_main_thread();
 
+// replay.cpp
+/// Which thread of the reported block faults: it runs again, one thread after another, in a copy of
+/// this process.
+void find_faulting_thread(Worker* worker, Launch* launch);
+
+// launch.cpp
+/// Before the first block of a launch.
+void enter_launch(Worker* worker, Launch* launch);
+
 // pool.cpp
 void run_blocks(Worker* worker, Launch* launch);
 void publish(Launch* launch);    // to the pool

@@ -141,7 +141,7 @@ Worker* this_worker() {
 
 Launch* this_launch() { return &((Thread*)this_worker())->launch; }
 
-void run_blocks(Worker* volatile worker, Launch* volatile launch) {
+void enter_launch(Worker* worker, Launch* launch) {
     worker->launch = launch;
     worker->kernel = launch->kernel;
     worker->arguments = launch->arguments;
@@ -150,6 +150,10 @@ void run_blocks(Worker* volatile worker, Launch* volatile launch) {
     worker->kernel->enter(worker);
     worker->shielded = 0;
     worker->stop_deferred = 0;
+}
+
+void run_blocks(Worker* volatile worker, Launch* volatile launch) {
+    enter_launch(worker, launch);
     if (__builtin_setjmp(worker->escape) == 0) {
         worker->in_kernel = 1;
         take_blocks(worker, launch);
@@ -189,6 +193,9 @@ __attribute__((visibility("default"))) int kit_emulator_launch(const Kernel* ker
     if (is_shared) publish(launch);
     run_blocks(worker, launch);
     if (is_shared) withdraw(launch);
+    if (KIT_UNLIKELY(launch->stop == fault_signal && !launch->fault.thread_is_known)) {
+        find_faulting_thread(worker, launch);
+    }
     if (is_main) main_launch = nullptr;
     remove_handlers();
     const float elapsed = (float)(clock_ns() - started);

@@ -57,7 +57,10 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 }
 
 const char* describe(int signal, bool is_stack) {
-    if (is_stack) return "stack overflow: the local variables of one thread need more than 64 KiB";
+    if (is_stack) {
+        return "stack overflow: recursion, or local variables of one thread need more memory than it "
+               "has (64 KiB where the block has a barrier)";
+    }
     switch (signal) {
         case SIGFPE: return "division of an integer by zero";
         case SIGBUS: return "access of memory that is not there (bus error)";

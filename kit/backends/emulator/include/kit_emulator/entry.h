@@ -49,6 +49,11 @@ KIT_COLD void enter(Worker* worker) {
     gridDim = {grid[0], grid[1], grid[2]};
 }
 
+KIT_INLINE void enter_block(const Worker* worker) {
+    blockIdx = {worker->block[0], worker->block[1], worker->block[2]};
+    kit_emulator_promoted = 0;
+}
+
 KIT_COLD void locate(unsigned thread[3]) {
     thread[0] = threadIdx.x;
     thread[1] = threadIdx.y;
@@ -73,8 +78,10 @@ struct Entry {
         thread(arguments);
     }
 
-    /// A block whose indices may wrap at 2^32: no promises to the compiler, one call a thread.
-    static __attribute__((noinline)) void large(Worker* worker, void** arguments) {
+    /// One call for each thread, and no promises to the compiler: for grids so large that indices
+    /// may wrap at 2^32, and for finding out which thread of a block faults.
+    static __attribute__((noinline)) void run_slowly(Worker* worker, void** arguments) {
+        enter_block(worker);
         for (unsigned i = 0; i < worker->n_threads; ++i) {
             worker->current = i;
             set_thread(worker);
@@ -114,10 +121,9 @@ struct Entry {
     }
     static void run_block(Worker* worker, void** arguments) {
         const unsigned* block = worker->block;
-        blockIdx = {block[0], block[1], block[2]};
-        kit_emulator_promoted = 0;
+        enter_block(worker);
         if (block[0] >= small_grid || block[1] >= small_grid) {
-            large(worker, arguments);
+            run_slowly(worker, arguments);
         } else {
             start(worker, arguments, std::index_sequence_for<A...>());
         }
@@ -126,8 +132,8 @@ struct Entry {
     static constexpr unsigned small_grid = 1u << 20;
     static constexpr unsigned sizes[sizeof...(A) + 1] = {sizeof(Stored<A>)..., 0};
     static inline float block_ns = -1.0f;
-    static constexpr Kernel kernel = {run_block, run_thread, enter,         locate,
-                                      sizes,     sizeof...(A), &block_ns};
+    static constexpr Kernel kernel = {run_block, run_slowly, run_thread,    enter,
+                                      locate,    sizes,      sizeof...(A), &block_ns};
 };
 
 template <auto K, class F>

@@ -68,6 +68,7 @@ struct Switch {
 /// One kernel of a cell; the cell exports an array of them.
 struct Kernel {
     void (*run_block)(Worker*, void** arguments);   // as a loop, until it is promoted
+    void (*run_slowly)(Worker*, void** arguments);  // the same, with threadIdx always in memory
     void (*run_thread)(Worker*, void** arguments);  // worker->current, to its end
     void (*enter)(Worker*);                         // before the first block of a launch
     void (*locate)(unsigned thread[3]);             // threadIdx as memory has it
