@@ -42,11 +42,14 @@ def judge_array(parameter: CudaParameter, value: Any, target: Target, call: Call
     try:
         found = find_array(value)
     except Exception as error:  # a stranger that has a protocol and refuses to serve it
+        name, library = parameter.name, "cupy" if target == "device" else "np"
+        detach = callable(getattr(type(value), "detach", None))  # PyTorch, where a gradient is kept
+        fresh = f"{name}.detach()" if detach else f"{library}.array({name}.tolist())"
         return refused(
             "type",
             found=f"{describe_value(value)}, which says: {error}",
             need=need_text(parameter),
-            fix=f"{parameter.name} = {parameter.name}.detach()  # or what its library says",
+            fix=f"{name} = {fresh}",
         )
     if found is None:
         return _no_array(parameter, value, target, call)

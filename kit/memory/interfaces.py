@@ -100,8 +100,8 @@ def interface_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
 
     Examples
     --------
-    >>> interface_dtype({"typestr": "|V8", "descr": [("a", "<i4"), ("b", "<f4")]})
-    dtype([('a', '<i4'), ('b', '<f4')])
+    >>> interface_dtype({"typestr": "|V8", "descr": [("a", "<i2"), ("", "|V2"), ("b", "<f4")]})
+    dtype({'names': ['a', 'b'], 'formats': ['<i2', '<f4'], 'offsets': [0, 4], 'itemsize': 8})
     """
     if "typestr" not in interface:
         raise ValueError("array interface: 'typestr' is missing")
@@ -110,7 +110,8 @@ def interface_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     descr = interface.get("descr")
     if dtype.kind != "V" or descr is None:
         return dtype
-    fields: np.dtype[Any] = np.dtype(descr)
+    # NumPy's own reader of such lists knows that what has no name is padding.
+    fields: np.dtype[Any] = np.lib.format.descr_to_dtype(descr)
     if fields.itemsize != dtype.itemsize:
         # NumPy takes the fields' size; every address after the first would then be another one.
         raise ValueError(
