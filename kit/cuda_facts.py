@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
 
 from kit.architectures import find_architecture
 from kit.cuda.cell_build import CudaCellBuild
@@ -13,11 +15,13 @@ from kit.cuda.loaded import LoadedCell
 from kit.cuda.options import CI_ARCHITECTURES
 from kit.cuda.signature import CudaSignature
 from kit.cuda.symbols import CudaSymbols
-from kit.cuda_target import TargetChoice, choose_target
+from kit.cuda_target import TargetChoice, choose_target, explain_target
 from kit.errors import KitError
 from kit.kernel import KernelBuild, PyccelKernel
 from kit.launch import LaunchLimits, inspect_limits, widest_limits
+from kit.layout import inspect_layout
 from kit.show.stability import is_stable_output
+from kit.views.base import View
 
 if TYPE_CHECKING:
     import inspect
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     from kit.trace import KernelResources
 
 __all__ = ["CudaKernelFacts"]
+
+_PLAIN_SHAPE: Final[Any] = np.ndarray.shape.__get__
 
 
 class CudaKernelFacts(PyccelKernel):
@@ -83,11 +89,7 @@ class CudaKernelFacts(PyccelKernel):
         """
         if self._sizing is None:
             return None
-        value: Any = values[self._sizing]
-        try:
-            shape: tuple[int, ...] = value.shape
-        except AttributeError:  # accepted, so that it has this one
-            shape = tuple(value.__cuda_array_interface__["shape"])
+        shape = _shape_of(values[self._sizing])
         width = self._cuda.parameters[self._sizing].element.width
         return shape[:-1] if width > 1 and shape[-1:] == (width,) else shape
 
@@ -106,7 +108,7 @@ class CudaKernelFacts(PyccelKernel):
     @property
     def chosen(self) -> TargetChoice:
         """Where a call would run now, and why there."""
-        return choose_target(self._cell.options.target)
+        return explain_target(self._cell.options.target)
 
     @property
     def architectures(self) -> tuple[str, ...]:
@@ -146,8 +148,8 @@ class CudaKernelFacts(PyccelKernel):
     @property
     def symbols(self) -> CudaSymbols:
         """The cell's ``__constant__`` and ``__device__`` variables, where a call would run now."""
-        target = self.chosen.target
-        where: Target = "device" if target == "device" else "emulator"
+        chosen = choose_target(self._cell.options.target)
+        where: Target = "device" if chosen == "device" else "emulator"
         return CudaSymbols(self.__name__, self._cell.symbols, where, self.load)
 
     def __repr__(self) -> str:
@@ -168,6 +170,16 @@ class CudaKernelFacts(PyccelKernel):
         if resources is None or is_stable_output():
             return architecture
         return f"{architecture} ({resources.registers} registers)"
+
+
+def _shape_of(array: Any) -> tuple[int, ...]:
+    """Extents of an array of any library; of a view its body's."""
+    kind = type(array)
+    if issubclass(kind, np.ndarray):
+        return _PLAIN_SHAPE(array)  # whatever a subclass says
+    if issubclass(kind, View) or kind.__module__.partition(".")[0] == "cupy":
+        return array.shape
+    return inspect_layout(array).shape
 
 
 def _provenance(signature: CudaSignature, cell: CudaCellBuild) -> KernelBuild:

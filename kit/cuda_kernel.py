@@ -158,7 +158,7 @@ class CudaKernel(CudaKernelFacts):
 
     def _target_of(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Target:
         """Where a call with these arguments runs."""
-        target = choose_target(self._cell.options.target).target
+        target = choose_target(self._cell.options.target)
         if target == "emulator" or target == "device":
             return target
         raise self._no_target(target)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kit.cuda.options import CudaTarget
     from kit.terms import Target
 
-__all__ = ["TargetChoice", "choose_target"]
+__all__ = ["TargetChoice", "choose_target", "explain_target"]
 
 
 class TargetChoice(NamedTuple):
@@ -30,7 +30,7 @@ class TargetChoice(NamedTuple):
     reason: str
 
 
-def choose_target(own: CudaTarget) -> TargetChoice:
+def choose_target(own: CudaTarget) -> Target | CudaTarget:
     """What a block or KIT_TARGET says, else the cell, else what is there; never a fallback.
 
     Parameters
@@ -38,21 +38,38 @@ def choose_target(own: CudaTarget) -> TargetChoice:
     own : {"auto", "device", "emulator", "compile"}
         What the cell says.
 
+    Returns
+    -------
+    {"device", "emulator", "host", "python", "compile"}
+        The last where calls have no target.
+    """
+    if CHOICES:
+        chosen = chosen_target()
+        if chosen is not None:
+            return chosen
+    if own != "auto":
+        return own
+    return "emulator" if find_device() is None else "device"
+
+
+def explain_target(own: CudaTarget) -> TargetChoice:
+    """The same with its reason.
+
     Examples
     --------
     >>> from kit.targets import use_target
-    >>> choose_target("emulator")
+    >>> explain_target("emulator")
     TargetChoice(target='emulator', reason='--target emulator')
     >>> with use_target("device"):
-    ...     choose_target("emulator")
+    ...     explain_target("emulator")
     TargetChoice(target='device', reason='kit.use_target or KIT_TARGET')
     """
-    chosen = chosen_target() if CHOICES else None
-    if chosen is not None:
-        return TargetChoice(chosen, "kit.use_target or KIT_TARGET")
+    target = choose_target(own)
+    if CHOICES and chosen_target() is not None:
+        return TargetChoice(target, "kit.use_target or KIT_TARGET")
     if own != "auto":
-        return TargetChoice(own, f"--target {own}")
+        return TargetChoice(target, f"--target {own}")
     device = find_device()
     if device is None:
-        return TargetChoice("emulator", "no GPU here")
-    return TargetChoice("device", "a GPU is here" if is_stable_output() else device.name)
+        return TargetChoice(target, "no GPU here")
+    return TargetChoice(target, "a GPU is here" if is_stable_output() else device.name)

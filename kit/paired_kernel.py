@@ -10,7 +10,7 @@ import numpy as np
 from kit.arrays import array_kind
 from kit.cuda.configuration import LaunchOptions, take_out_options
 from kit.cuda_kernel import CudaKernel
-from kit.cuda_target import TargetChoice
+from kit.cuda_target import TargetChoice, choose_target
 from kit.errors import argument_refused
 from kit.kernel import PyccelKernel
 from kit.targets import CHOICES, chosen_target
@@ -105,7 +105,7 @@ class PairedKernel(CudaKernel):
 
     def _target_of(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Target:
         if not self._is_free():
-            target = super().chosen.target
+            target = choose_target(self._cell.options.target)
             if target in ("python", "host", "device", "emulator"):
                 return target
             raise self._no_target(target)

@@ -155,6 +155,18 @@ def test_threads_are_counted_over_elements_of_vector_types_and_bodies_of_views()
     assert emulator.launches[-1].launch.grid == (2, 1, 1)
 
 
+def test_threads_are_counted_by_the_memory_whatever_an_array_says() -> None:
+    class Long(np.ndarray[Any, Any]):
+        @property
+        def shape(self) -> Any:  # type: ignore[override]
+            return (10**6,)
+
+    kernel, emulator = make_kernel()
+    x, y = arrays(600)
+    kernel(2.0, x.view(Long), y, 600)
+    assert emulator.launches[0].launch.grid == (3, 1, 1)
+
+
 def test_a_parameter_that_is_called_like_an_option_is_given_by_position() -> None:
     named = signature("f", [parameter("grid", "scalar", INT), parameter("n", "scalar", INT)])
     kernel, emulator = make_kernel(named)
