@@ -174,7 +174,7 @@ class CudaKernelFacts(PyccelKernel):
 
 def _shape_of(array: Any) -> tuple[int, ...]:
     """Extents of an array of any library; of a view its body's."""
-    kind: type[Any] = type(array)
+    kind = cast("type[Any]", type(array))
     if issubclass(kind, np.ndarray):
         return _PLAIN_SHAPE(array)  # whatever a subclass says
     if issubclass(kind, View) or kind.__module__.partition(".")[0] == "cupy":
