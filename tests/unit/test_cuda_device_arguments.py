@@ -1,4 +1,4 @@
-"""Arrays in a device's memory as arguments, of CuPy and of others; no GPU is needed to pack them."""
+"""Arrays in a device's memory as arguments, of CuPy and of others; packing needs no GPU."""
 
 from __future__ import annotations
 
@@ -251,8 +251,8 @@ def test_the_launch_is_told_which_streams_to_wait_for(packer_of: Any) -> None:
 
 
 def test_the_stream_that_the_interface_forbids_is_refused(packer_of: Any) -> None:
+    packer = packer_of(kernel(array("x", "float64")))
     with pytest.raises(ArgumentRefused, match="stream 0"):
-        packer = packer_of(kernel(array("x", "float64")))
         packer.pack((DeviceArray(np.zeros(3), stream=0),), "device")
 
 
