@@ -10,11 +10,9 @@ import numpy as np
 
 from kit.architectures import find_architecture
 from kit.cuda.cell_build import CudaCellBuild
-from kit.cuda.describe import describe_cuda_kernel, describe_cuda_stub, with_launch_options
 from kit.cuda.loaded import LoadedCell
 from kit.cuda.options import CI_ARCHITECTURES
 from kit.cuda.signature import CudaSignature
-from kit.cuda.symbols import CudaSymbols
 from kit.cuda_target import TargetChoice, choose_target, explain_target
 from kit.errors import KitError
 from kit.kernel import KernelBuild, PyccelKernel
@@ -26,6 +24,7 @@ from kit.views.base import View
 if TYPE_CHECKING:
     import inspect
 
+    from kit.cuda.symbols import CudaSymbols
     from kit.terms import Target
     from kit.trace import KernelResources
 
@@ -67,10 +66,14 @@ class CudaKernelFacts(PyccelKernel):
 
     @property
     def __signature__(self) -> inspect.Signature:
+        from kit.cuda.describe import with_launch_options
+
         return with_launch_options(self._cuda.to_inspect())
 
     def stub(self) -> str:
         """Text of a ``.pyi`` file that declares the kernel for type checkers."""
+        from kit.cuda.describe import describe_cuda_stub
+
         return describe_cuda_stub(self._cuda)
 
     def shape_of_threads(self, values: Sequence[object]) -> tuple[int, ...] | None:
@@ -148,11 +151,15 @@ class CudaKernelFacts(PyccelKernel):
     @property
     def symbols(self) -> CudaSymbols:
         """The cell's ``__constant__`` and ``__device__`` variables, where a call would run now."""
+        from kit.cuda.symbols import CudaSymbols
+
         chosen = choose_target(self._cell.options.target)
         where: Target = "device" if chosen == "device" else "emulator"
         return CudaSymbols(self.__name__, self._cell.symbols, where, self.load)
 
     def __repr__(self) -> str:
+        from kit.cuda.describe import describe_cuda_kernel
+
         chosen, block = self.chosen, self._cell.options.block
         facts = {
             "writes": ", ".join(self.outputs) or "nothing",
