@@ -123,7 +123,7 @@ def _deadlock(waits: Iterable[Wait], lines: Iterable[int | None]) -> str:
     for line, spans in barriers.items():
         # The same line can be in two places of the program: as a loop's and as a fiber's.
         threads = sum(((1 << last + 1) - (1 << first) for first, last in spans), 0)
-        told.insert(0, f"threads {_ranges(threads)}: __syncthreads {_place(line)}, for the block")
+        told.insert(0, f"threads {_ranges(threads)}: __syncthreads() {_place(line)}, for the block")
     return "threads of the block wait for each other\n  " + "\n  ".join(told)
 
 

@@ -150,6 +150,7 @@ void enter_launch(Worker* worker, Launch* launch) {
     worker->kernel->enter(worker);
     worker->shielded = 0;
     worker->stop_deferred = 0;
+    worker->stack_high = (const char*)__builtin_frame_address(0);
 }
 
 void run_blocks(Worker* volatile worker, Launch* volatile launch) {

@@ -104,11 +104,29 @@ bool is_overflow(const Worker* worker, int signal, const siginfo_t* info, void* 
            distance < (std::ptrdiff_t)(2 * page_bytes) && info->si_code == SEGV_MAPERR;
 }
 
+/// The line to name: of the faulting instruction, or of the cell's call that led to it.
+///
+/// A fault may be in the C library (memset, abort). What it was called from is the first word on the
+/// stack that is an address in the cell's code; nothing else is safe to ask in a handler.
+const void* address_in_cell(const Worker* worker, void* context) {
+    const char* pc = (const char*)program_counter(context);
+    if ((std::size_t)(pc - worker->code_low) < worker->code_bytes) return pc;
+    const char* high = worker->stack_high;
+    if (worker->is_promoted && worker->current != worker->first) {
+        high = worker->stacks + (worker->current + 1) * stack_bytes;
+    }
+    auto* word = (const char* const*)stack_pointer(context);
+    for (int i = 0; i < 1024 && word != nullptr && (const char*)(word + 1) <= high; ++i, ++word) {
+        if ((std::size_t)(*word - worker->code_low) < worker->code_bytes) return *word - 1;
+    }
+    return pc;
+}
+
 void note_fault(Worker* worker, int signal, siginfo_t* info, void* context) {
     FaultReport* report = claim_fault(worker, fault_signal);
     if (report == nullptr) return;
     report->signal = signal;
-    report->pc = program_counter(context);
+    report->pc = address_in_cell(worker, context);
     if (worker->is_promoted) {
         note_running_thread(worker, report);
     } else {

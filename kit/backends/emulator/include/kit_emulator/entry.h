@@ -12,38 +12,43 @@
 
 namespace kit_emulator {
 
-/// Finds the thread-local memory of the library that this code is in.
-KIT_COLD int find_shared(struct dl_phdr_info* library, std::size_t, void* out) {
-    const std::uintptr_t here = (std::uintptr_t)(void*)&find_shared;
+/// Where a cell's library and one worker's copy of its thread-local memory are.
+struct Places {
+    const char *code_low, *shared_low;
+    std::size_t code_bytes, shared_bytes;
+};
+
+/// Finds the library that this code is in.
+KIT_COLD int find_places(struct dl_phdr_info* library, std::size_t, void* out) {
+    const std::uintptr_t here = (std::uintptr_t)(void*)&find_places;
+    Places& places = *(Places*)out;
     const ElfW(Phdr)* local = nullptr;
-    bool is_mine = false;
     for (int i = 0; i < library->dlpi_phnum; ++i) {
         const ElfW(Phdr)& part = library->dlpi_phdr[i];
         const std::uintptr_t low = library->dlpi_addr + part.p_vaddr;
-        if (part.p_type == PT_LOAD && here - low < part.p_memsz) is_mine = true;
+        if (part.p_type == PT_LOAD && here - low < part.p_memsz) {
+            places.code_low = (const char*)low;
+            places.code_bytes = part.p_memsz;
+        }
         if (part.p_type == PT_TLS) local = &part;
     }
-    if (!is_mine) return 0;
+    if (places.code_low == nullptr) return 0;
     if (local != nullptr && library->dlpi_tls_data != nullptr) {
-        ((Worker*)out)->shared_low = (const char*)library->dlpi_tls_data;
-        ((Worker*)out)->shared_bytes = local->p_memsz;
+        places.shared_low = (const char*)library->dlpi_tls_data;
+        places.shared_bytes = local->p_memsz;
     }
     return 1;
 }
 
 KIT_COLD void enter(Worker* worker) {
-    static __thread const char* low;
-    static __thread std::size_t n_bytes;
+    static __thread Places places;
     kit_emulator_worker = worker;
     kit_emulator_promoted = 0;
-    forget_gatherings();
-    if (low == nullptr) {
-        dl_iterate_phdr(find_shared, worker);
-        low = worker->shared_low;
-        n_bytes = worker->shared_bytes;
-    }
-    worker->shared_low = low;
-    worker->shared_bytes = n_bytes;
+    if (places.code_low == nullptr) dl_iterate_phdr(find_places, &places);
+    worker->code_low = places.code_low;
+    worker->code_bytes = places.code_bytes;
+    worker->shared_low = places.shared_low;
+    worker->shared_bytes = places.shared_bytes;
     const unsigned *block = worker->block_extent, *grid = worker->grid_extent;
     blockDim = {block[0], block[1], block[2]};
     gridDim = {grid[0], grid[1], grid[2]};

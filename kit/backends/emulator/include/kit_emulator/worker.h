@@ -101,6 +101,9 @@ struct Worker {
     // This worker's copy of the cell's thread-local memory, which holds its shared memory.
     const char* shared_low;
     std::size_t shared_bytes;
+    // The cell's library, to tell its own code from what it calls.
+    const char* code_low;
+    std::size_t code_bytes;
     std::size_t dynamic_shared_bytes;
 
     // Of the runtime alone.
@@ -111,6 +114,7 @@ struct Worker {
     volatile int in_kernel;
     volatile int shielded;       // inside what a stop must not interrupt
     volatile int stop_deferred;  // a stop came meanwhile
+    const char* stack_high;  // of the worker's own stack: where its kernels begin
     char* stacks;
     unsigned n_guarded;
     char* signal_stack;
