@@ -7,7 +7,7 @@
 //     kit::atomic_max(&largest, x[i]);  // integers, float, double
 //     kit::atomic_update(&y[k], [=](double old) { return old * factor; });
 //
-// They return the old value, are relaxed (they order nothing else; __threadfence() does), and may be
+// They return the old value, are relaxed (they order nothing else; __threadfence() does) and may be
 // called by any threads. The order in which threads are served is not fixed, so that sums of
 // floating-point numbers differ in their last digits from run to run.
 #pragma once

@@ -13,8 +13,9 @@
 // The order is fixed by the block's size alone: lanes at distance 16, 8, 4, 2, 1, then warps alike.
 // So a block gives the same bits every time, on a device as in the emulator.
 //
-// Where nothing else is said, every thread of the block has to call, none may have returned before,
-// and every thread gets the result. Blocks may have any size up to 1024 threads and up to three axes.
+// Where nothing else is said, every thread of the block has to call, none may have returned before
+// that, and every thread gets the result. Blocks may have any size up to 1024 threads, and up to
+// three axes.
 #pragma once
 
 #include <kit/index.cuh>
