@@ -140,10 +140,21 @@ class ParameterType(NamedTuple):
 
 
 class KernelAnswer(NamedTuple):
-    """What the compiler knows of a kernel: numbers of its launch bounds, and its parameters."""
+    """What the compiler knows of a kernel.
+
+    Parameters
+    ----------
+    bounds : tuple of int
+        Arguments of ``__launch_bounds__``.
+    parameters : tuple of ParameterType
+        In their order.
+    overloaded : bool
+        Whether ``#if`` leaves in several of its name, so that nothing else is known.
+    """
 
     bounds: tuple[int, ...]
     parameters: tuple[ParameterType, ...]
+    overloaded: bool = False
 
 
 def read_kernel(lowered: str) -> KernelAnswer | None:
@@ -160,8 +171,9 @@ def read_kernel(lowered: str) -> KernelAnswer | None:
     4
     """
     numbers = _Numbers(lowered)
-    if not numbers.take():
-        return None
+    state = numbers.take()
+    if state != 1:
+        return KernelAnswer((), (), overloaded=True) if state else None
     bounds = tuple(numbers.take() for _ in range(numbers.take()))
     return KernelAnswer(bounds, tuple(numbers.parameter() for _ in range(numbers.take())))
 

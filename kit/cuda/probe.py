@@ -64,12 +64,13 @@ def write_probe(
     while prefix in text:
         prefix += "_"
     parts = [_TYPES, *(_struct(index, one) for index, one in enumerate(structs))]
-    parts += [_kernel(index, one, arguments) for index, (one, arguments) in enumerate(kernels)]
+    parts += _kernels(kernels)
     parts += [_symbol(index, one) for index, one in enumerate(symbols)]
+    # "@" stands for the prefix: no name in C++ has one.
     # The first line break ends a comment, the second one a line that goes on.
     source = '\n\n#line 1 "kit_probe"\n' + "\n".join(parts) + "\n"
     return Probe(
-        source=source.replace("K_", f"{prefix}_"),
+        source=source.replace("@", f"{prefix}_"),
         kernels=tuple(f"{prefix}_kernel<{index}>" for index in range(len(kernels))),
         facts=tuple(f"&{prefix}_fact<{prefix}_kernel_{i}>" for i in range(len(kernels))),
         symbols=tuple(f"{prefix}_symbol<{index}>" for index in range(len(symbols))),
@@ -77,43 +78,67 @@ def write_probe(
     )
 
 
-def _conditional(name: str, conditions: Sequence[Sequence[str]], body: str, other: str) -> str:
-    """`body` where the cell's own ``#if`` leaves it in, else `other`.
+def _flag(name: str, conditions: Sequence[Sequence[str]]) -> str:
+    """A macro that is defined where the cell's own ``#if`` leaves a part in.
 
     The directives are taken again as they stand in the cell, so that the compiler decides.
     """
+    lines = [line for branches in conditions for line in branches]
+    return "\n".join([*lines, f"#define @in_{name}", *("#endif" for _ in conditions)])
+
+
+def _chosen(test: str, body: str, other: str) -> str:
+    return f"#if {test}\n{body}\n#else\n{other}\n#endif"
+
+
+def _conditional(name: str, conditions: Sequence[Sequence[str]], body: str, other: str) -> str:
+    """`body` where the cell's own ``#if`` leaves it in, else `other`."""
     if not conditions:
         return body
-    lines = [line for branches in conditions for line in branches]
-    lines += [f"#define K_in_{name}", *("#endif" for _ in conditions)]
-    return "\n".join([*lines, f"#ifdef K_in_{name}", body, "#else", other, "#endif"])
+    return _flag(name, conditions) + "\n" + _chosen(f"defined(@in_{name})", body, other)
+
+
+def _kernels(kernels: Sequence[tuple[FoundKernel, str]]) -> list[str]:
+    parts = [_flag(f"kernel_{index}", one.conditions) for index, (one, _) in enumerate(kernels)]
+    for index, (one, arguments) in enumerate(kernels):
+        name = qualified(one.scope, one.name)
+        others = [
+            f"defined(@in_kernel_{other})"
+            for other, (each, _) in enumerate(kernels)
+            if other != index and qualified(each.scope, each.name) == name
+        ]
+        body = _kernel(index, one, arguments)
+        if others:  # no expression means one of two overloads
+            body = _chosen(" || ".join(others), f"using @kernel_{index} = @list<2>;", body)
+        absent = f"using @kernel_{index} = @list<0>;"
+        parts.append(_chosen(f"defined(@in_kernel_{index})", body, absent))
+    return parts
 
 
 def _kernel(index: int, kernel: FoundKernel, arguments: str) -> str:
     name = "::" + qualified(kernel.scope, kernel.name) + arguments
-    bounds = "K_list<>"
+    bounds = "@list<>"
     front = ""
     if kernel.bounds:
         front, bounds = _bounds(index, kernel, arguments)
-    body = (
-        f"{front}template<> constexpr auto K_kernel<{index}> = &{name};\n"
-        f"using K_kernel_{index} = "
-        f"K_cat<K_list<1>, K_sized<{bounds}>::type, K_call<decltype(&{name})>::type>::type;"
-    )
-    return _conditional(
-        f"kernel_{index}", kernel.conditions, body, f"using K_kernel_{index} = K_list<0>;"
+    return (
+        f"{front}template<> constexpr auto @kernel<{index}> = &{name};\n"
+        f"using @kernel_{index} = "
+        f"@cat<@list<1>, @sized<{bounds}>::@is, @call<decltype(&{name})>::@is>::@is;"
     )
 
 
 def _bounds(index: int, kernel: FoundKernel, arguments: str) -> tuple[str, str]:
     """The numbers of ``__launch_bounds__``, computed where the kernel stands."""
     values = ", ".join(f"(long long)({one})" for one in kernel.bounds[:2])
-    header = f"template<{_header(kernel.template)}> " if kernel.template is not None else ""
+    template = kernel.template or ()
+    declared = [f"{one.text} = {one.default}" if one.default else one.text for one in template]
+    header = f"template<{', '.join(declared)}> " if kernel.template is not None else ""
     opened = "".join(f"namespace {one} {{ " for one in kernel.scope)
-    name = f"K_bounds_{index}"
-    text = f"{opened}{header}struct {name} {{ using type = K_list<{values}>; }};"
+    name = f"@bounds_{index}"
+    text = f"{opened}{header}struct {name} {{ using @is = @list<{values}>; }};"
     text += " }" * len(kernel.scope) + "\n"
-    return text, f"::{qualified(kernel.scope, name)}{arguments}::type"
+    return text, f"::{qualified(kernel.scope, name)}{arguments}::@is"
 
 
 def _header(template: Sequence[TemplateParameter]) -> str:
@@ -123,11 +148,11 @@ def _header(template: Sequence[TemplateParameter]) -> str:
 def _symbol(index: int, symbol: FoundSymbol) -> str:
     name = "::" + qualified(symbol.scope, symbol.name)
     body = (
-        f"template<> constexpr auto K_symbol<{index}> = &{name};\n"
-        f"using K_symbol_{index} = K_cat<K_list<1>, K_field<decltype({name})>::type>::type;"
+        f"template<> constexpr auto @symbol<{index}> = &{name};\n"
+        f"using @symbol_{index} = @cat<@list<1>, @field<decltype({name})>::@is>::@is;"
     )
     return _conditional(
-        f"symbol_{index}", symbol.conditions, body, f"using K_symbol_{index} = K_list<0>;"
+        f"symbol_{index}", symbol.conditions, body, f"using @symbol_{index} = @list<0>;"
     )
 
 
@@ -135,24 +160,24 @@ def _struct(index: int, struct: FoundStruct) -> str:
     """Offsets and types of a struct's fields; of what cannot be reached from outside, 0."""
     lines: list[str] = []
     for number, field in enumerate(struct.fields):
-        function = f"K_field_{index}_{number}"
+        function = f"@field_{index}_{number}"
         # __INTADDR__ is what the offsetof of NVRTC's front end is made of (NVRTC 12.9).
-        reached = f"K_list<1, __INTADDR__(&(((K_S*)0)->{field}))>"
-        kind = f"typename K_field<decltype(K_S::{field})>::type"
+        reached = f"@list<1, __INTADDR__(&(((@S*)0)->{field}))>"
+        kind = f"typename @field<decltype(@S::{field})>::@is"
         if field:
             lines.append(
-                f"template<class K_S> __device__ typename K_cat<{reached}, {kind}>::type"
+                f"template<class @S> __device__ typename @cat<{reached}, {kind}>::@is"
                 f" {function}(int);"
             )
-        lines.append(f"template<class K_S> __device__ K_list<0> {function}(long);")
+        lines.append(f"template<class @S> __device__ @list<0> {function}(long);")
     calls = "".join(
-        f", decltype(K_field_{index}_{number}<{struct.spelling}>(0))"
+        f", decltype(@field_{index}_{number}<{struct.spelling}>(0))"
         for number in range(len(struct.fields))
     )
     lines.append(
-        f"template<{_header(struct.template)}> struct K_struct<{struct.spelling}> {{ using type = "
+        f"template<{_header(struct.template)}> struct @struct<{struct.spelling}> {{ using @is = "
         f"{'typename ' if struct.template else ''}"
-        f"K_cat<K_list<{index}>{calls}>::type; }};"
+        f"@cat<@list<{index}>{calls}>::@is; }};"
     )
     return _conditional(f"struct_{index}", struct.conditions, "\n".join(lines), "")
 
@@ -161,11 +186,11 @@ def _scalars() -> str:
     lines = ["struct __half;", "struct __half2;", "struct __nv_bfloat16;", "struct __nv_bfloat162;"]
     codes = {one.spelling: code for code, one in enumerate(SCALARS)}
     lines += [
-        f"template<> struct K_scalar<{name}> {{ using type = K_list<{code}, 0>; }};"
+        f"template<> struct @scalar<{name}> {{ using @is = @list<{code}, 0>; }};"
         for name, code in codes.items()
     ]
     lines += [
-        f"template<> struct K_scalar<{name}> {{ using type = K_list<{codes[of]}, {width}>; }};"
+        f"template<> struct @scalar<{name}> {{ using @is = @list<{codes[of]}, {width}>; }};"
         for name, (of, width) in VECTORS.items()
     ]
     return "\n".join(lines)
@@ -174,138 +199,138 @@ def _scalars() -> str:
 _TYPES = f"""\
 // Each of these is declared for kit's own questions; nothing of it is emitted.
 #pragma nv_diag_suppress 20044, 1215
-extern __device__ char K_absent;
-template<int> constexpr auto K_kernel = &K_absent;
-template<int> constexpr auto K_symbol = &K_absent;
-template<class> extern __device__ char K_fact;
-template<long long...> struct K_list;
-template<class...> struct K_cat;
-template<> struct K_cat<> {{ using type = K_list<>; }};
-template<long long... K_A> struct K_cat<K_list<K_A...>> {{ using type = K_list<K_A...>; }};
-template<long long... K_A, long long... K_B, class... K_R>
-struct K_cat<K_list<K_A...>, K_list<K_B...>, K_R...> : K_cat<K_list<K_A..., K_B...>, K_R...> {{}};
-template<long long... K_A, long long... K_B, long long... K_C, long long... K_D, class K_E,
-         class... K_R>
-struct K_cat<K_list<K_A...>, K_list<K_B...>, K_list<K_C...>, K_list<K_D...>, K_E, K_R...>
-    : K_cat<K_list<K_A..., K_B..., K_C..., K_D...>, K_E, K_R...> {{}};
-template<class> struct K_sized;
-template<long long... K_A> struct K_sized<K_list<K_A...>> {{
-    using type = K_list<sizeof...(K_A), K_A...>;
+extern __device__ char @absent;
+template<int> constexpr auto @kernel = &@absent;
+template<int> constexpr auto @symbol = &@absent;
+template<class> extern __device__ char @fact;
+template<long long...> struct @list;
+template<class...> struct @cat;
+template<> struct @cat<> {{ using @is = @list<>; }};
+template<long long... @A> struct @cat<@list<@A...>> {{ using @is = @list<@A...>; }};
+template<long long... @A, long long... @B, class... @R>
+struct @cat<@list<@A...>, @list<@B...>, @R...> : @cat<@list<@A..., @B...>, @R...> {{}};
+template<long long... @A, long long... @B, long long... @C, long long... @D, class @E,
+         class... @R>
+struct @cat<@list<@A...>, @list<@B...>, @list<@C...>, @list<@D...>, @E, @R...>
+    : @cat<@list<@A..., @B..., @C..., @D...>, @E, @R...> {{}};
+template<class> struct @sized;
+template<long long... @A> struct @sized<@list<@A...>> {{
+    using @is = @list<sizeof...(@A), @A...>;
 }};
 
-template<class K_T> struct K_plain {{
-    using type = K_T;
-    static constexpr int qualifiers = 0;
+template<class @T> struct @plain {{
+    using @is = @T;
+    static constexpr int @cv = 0;
 }};
-template<class K_T> struct K_plain<const K_T> {{
-    using type = K_T;
-    static constexpr int qualifiers = 1;
+template<class @T> struct @plain<const @T> {{
+    using @is = @T;
+    static constexpr int @cv = 1;
 }};
-template<class K_T> struct K_plain<volatile K_T> {{
-    using type = K_T;
-    static constexpr int qualifiers = 2;
+template<class @T> struct @plain<volatile @T> {{
+    using @is = @T;
+    static constexpr int @cv = 2;
 }};
-template<class K_T> struct K_plain<const volatile K_T> {{
-    using type = K_T;
-    static constexpr int qualifiers = 3;
+template<class @T> struct @plain<const volatile @T> {{
+    using @is = @T;
+    static constexpr int @cv = 3;
 }};
-template<class K_T> struct K_strip {{ using type = typename K_plain<K_T>::type; }};
-template<class K_T, decltype(sizeof(0)) K_N> struct K_strip<K_T[K_N]> : K_strip<K_T> {{}};
-template<class K_T> using K_bare = typename K_strip<K_T>::type;
+template<class @T> struct @strip {{ using @is = typename @plain<@T>::@is; }};
+template<class @T, decltype(sizeof(0)) @N> struct @strip<@T[@N]> : @strip<@T> {{}};
+template<class @T> using @bare = typename @strip<@T>::@is;
 
 // Size and alignment; 0 of what is only declared.
-template<class K_T, decltype(sizeof(0)) = sizeof(K_T)>
-__device__ K_list<sizeof(K_T), alignof(K_T)> K_measure(int);
-template<class K_T> __device__ K_list<0, 0> K_measure(long);
+template<class @T, decltype(sizeof(0)) = sizeof(@T)>
+__device__ @list<sizeof(@T), alignof(@T)> @measure(int);
+template<class @T> __device__ @list<0, 0> @measure(long);
 
 // Names of classes, character by character, as the compiler spells them.
-template<int...> struct K_indices;
-template<int K_N, int... K_I> struct K_count : K_count<K_N - 1, K_N - 1, K_I...> {{}};
-template<int... K_I> struct K_count<0, K_I...> {{ using type = K_indices<K_I...>; }};
-template<class K_T> constexpr __device__ const char* K_pretty() {{ return __PRETTY_FUNCTION__; }}
-constexpr __device__ int K_length(const char* K_text) {{
-    int K_n = 0;
-    while (K_text[K_n]) ++K_n;
-    return K_n;
+template<int...> struct @indices;
+template<int @N, int... @I> struct @count : @count<@N - 1, @N - 1, @I...> {{}};
+template<int... @I> struct @count<0, @I...> {{ using @is = @indices<@I...>; }};
+template<class @T> constexpr __device__ const char* @pretty() {{ return __PRETTY_FUNCTION__; }}
+constexpr __device__ int @length(const char* @text) {{
+    int @n = 0;
+    while (@text[@n]) ++@n;
+    return @n;
 }}
-template<class K_T, class> struct K_spell;
-template<class K_T, int... K_I> struct K_spell<K_T, K_indices<K_I...>> {{
-    using type = K_list<sizeof...(K_I), K_pretty<K_T>()[K_I]...>;
+template<class @T, class> struct @spell;
+template<class @T, int... @I> struct @spell<@T, @indices<@I...>> {{
+    using @is = @list<sizeof...(@I), @pretty<@T>()[@I]...>;
 }};
-template<class K_T> struct K_name
-    : K_spell<K_T, typename K_count<(K_length(K_pretty<K_T>()) < 150
-                                         ? K_length(K_pretty<K_T>()) : 150)>::type> {{}};
+template<class @T> struct @name
+    : @spell<@T, typename @count<(@length(@pretty<@T>()) < 150
+                                         ? @length(@pretty<@T>()) : 150)>::@is> {{}};
 
-template<class> struct K_scalar {{ using type = K_list<>; }};
-template<class> struct K_struct {{ using type = K_list<>; }};
-template<class> struct K_type;
-template<class> struct K_field;
+template<class> struct @scalar {{ using @is = @list<>; }};
+template<class> struct @struct {{ using @is = @list<>; }};
+template<class> struct @type;
+template<class> struct @field;
 
 // Arguments of the class templates that kit knows: complex<T>, ArrayView<T, N>.
-template<class> struct K_inside {{ using type = K_list<0>; }};
-template<template<class> class K_C, class K_T> struct K_inside<K_C<K_T>> {{
-    using type = typename K_cat<K_list<1>, typename K_type<K_T>::type>::type;
+template<class> struct @inside {{ using @is = @list<0>; }};
+template<template<class> class @C, class @T> struct @inside<@C<@T>> {{
+    using @is = typename @cat<@list<1>, typename @type<@T>::@is>::@is;
 }};
-template<template<class, int> class K_C, class K_T, int K_N> struct K_inside<K_C<K_T, K_N>> {{
-    using type = typename K_cat<K_list<2, K_N, K_plain<K_T>::qualifiers>,
-                                typename K_type<K_T>::type>::type;
+template<template<class, int> class @C, class @T, int @N> struct @inside<@C<@T, @N>> {{
+    using @is = typename @cat<@list<2, @N, @plain<@T>::@cv>,
+                                typename @type<@T>::@is>::@is;
 }};
 
-template<class K_T, int K_kind> struct K_sort;
-template<class K_T> struct K_sort<K_T, {SCALAR}> {{
-    using type = typename K_cat<K_list<{SCALAR}>, decltype(K_measure<K_T>(0)),
-                                typename K_scalar<K_T>::type>::type;
+template<class @T, int @kind> struct @sort;
+template<class @T> struct @sort<@T, {SCALAR}> {{
+    using @is = typename @cat<@list<{SCALAR}>, decltype(@measure<@T>(0)),
+                                typename @scalar<@T>::@is>::@is;
 }};
-template<class K_T> struct K_sort<K_T, 0> {{ // an enumeration
-    using type = typename K_type<__underlying_type(K_T)>::type;
+template<class @T> struct @sort<@T, 0> {{ // an enumeration
+    using @is = typename @type<__underlying_type(@T)>::@is;
 }};
-template<class K_T> struct K_sort<K_T, {CLASS}> {{
-    using type = typename K_cat<
-        K_list<{CLASS}>, decltype(K_measure<K_T>(0)), typename K_name<K_T>::type,
-        typename K_inside<K_T>::type,
-        typename K_sized<typename K_struct<K_T>::type>::type>::type;
+template<class @T> struct @sort<@T, {CLASS}> {{
+    using @is = typename @cat<
+        @list<{CLASS}>, decltype(@measure<@T>(0)), typename @name<@T>::@is,
+        typename @inside<@T>::@is,
+        typename @sized<typename @struct<@T>::@is>::@is>::@is;
 }};
-template<class K_T> struct K_sort<K_T, {OTHER}> {{ using type = K_list<{OTHER}>; }};
-template<class K_L> struct K_empty {{ static constexpr bool value = false; }};
-template<> struct K_empty<K_list<>> {{ static constexpr bool value = true; }};
+template<class @T> struct @sort<@T, {OTHER}> {{ using @is = @list<{OTHER}>; }};
+template<class @L> struct @empty {{ static constexpr bool @value = false; }};
+template<> struct @empty<@list<>> {{ static constexpr bool @value = true; }};
 
-template<class K_T> struct K_any {{
-    static constexpr bool scalar = !K_empty<typename K_scalar<K_T>::type>::value;
-    using type = typename K_sort<
-        K_T, scalar ? {SCALAR} : __is_enum(K_T) ? 0
-                 : __is_class(K_T) || __is_union(K_T) ? {CLASS} : {OTHER}>::type;
+template<class @T> struct @any {{
+    static constexpr bool @number = !@empty<typename @scalar<@T>::@is>::@value;
+    using @is = typename @sort<
+        @T, @number ? {SCALAR} : __is_enum(@T) ? 0
+                 : __is_class(@T) || __is_union(@T) ? {CLASS} : {OTHER}>::@is;
 }};
 // A pointer inside of another type is not followed: types may point at themselves.
-template<class K_T> struct K_any<K_T*> {{
-    using type = K_list<{POINTER}, sizeof(K_T*), alignof(K_T*)>;
+template<class @T> struct @any<@T*> {{
+    using @is = @list<{POINTER}, sizeof(@T*), alignof(@T*)>;
 }};
-template<class K_T, decltype(sizeof(0)) K_N> struct K_any<K_T[K_N]> {{
-    using type = K_list<{ARRAY}>;
+template<class @T, decltype(sizeof(0)) @N> struct @any<@T[@N]> {{
+    using @is = @list<{ARRAY}>;
 }};
-template<> struct K_any<void> {{ using type = K_list<{VOID}>; }};
-template<class K_T> struct K_type : K_any<typename K_plain<K_T>::type> {{}};
+template<> struct @any<void> {{ using @is = @list<{VOID}>; }};
+template<class @T> struct @type : @any<typename @plain<@T>::@is> {{}};
 
 // A variable or field: its extents, then its element.
-template<class K_L, class K_T> struct K_extents {{
-    using type = typename K_cat<typename K_sized<K_L>::type, typename K_type<K_T>::type>::type;
+template<class @L, class @T> struct @extents {{
+    using @is = typename @cat<typename @sized<@L>::@is, typename @type<@T>::@is>::@is;
 }};
-template<long long... K_A, class K_T, decltype(sizeof(0)) K_N>
-struct K_extents<K_list<K_A...>, K_T[K_N]> : K_extents<K_list<K_A..., K_N>, K_T> {{}};
-template<class K_T> struct K_field : K_extents<K_list<>, K_T> {{}};
+template<long long... @A, class @T, decltype(sizeof(0)) @N>
+struct @extents<@list<@A...>, @T[@N]> : @extents<@list<@A..., @N>, @T> {{}};
+template<class @T> struct @field : @extents<@list<>, @T> {{}};
 
 // A parameter: its own size, then what it is; a pointer is followed once.
-template<class K_T> struct K_argument {{
-    using type = typename K_cat<decltype(K_measure<K_T>(0)), typename K_type<K_T>::type>::type;
+template<class @T> struct @argument {{
+    using @is = typename @cat<decltype(@measure<@T>(0)), typename @type<@T>::@is>::@is;
 }};
-template<class K_T> struct K_argument<K_T*> {{
-    using type = typename K_cat<
-        K_list<sizeof(K_T*), alignof(K_T*), {POINTER}, K_plain<K_T>::qualifiers>,
-        typename K_type<K_T>::type>::type;
+template<class @T> struct @argument<@T*> {{
+    using @is = typename @cat<
+        @list<sizeof(@T*), alignof(@T*), {POINTER}, @plain<@T>::@cv>,
+        typename @type<@T>::@is>::@is;
 }};
-template<class K_T> struct K_argument<K_T&> {{ using type = K_list<0, 0, {OTHER}>; }};
-template<class K_T> struct K_argument<K_T&&> {{ using type = K_list<0, 0, {OTHER}>; }};
-template<class> struct K_call;
-template<class... K_P> struct K_call<void (*)(K_P...)> {{
-    using type = typename K_cat<K_list<sizeof...(K_P)>, typename K_argument<K_P>::type...>::type;
+template<class @T> struct @argument<@T&> {{ using @is = @list<0, 0, {OTHER}>; }};
+template<class @T> struct @argument<@T&&> {{ using @is = @list<0, 0, {OTHER}>; }};
+template<class> struct @call;
+template<class... @P> struct @call<void (*)(@P...)> {{
+    using @is = typename @cat<@list<sizeof...(@P)>, typename @argument<@P>::@is...>::@is;
 }};
 {_scalars()}"""

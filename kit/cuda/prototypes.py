@@ -43,7 +43,7 @@ class CellKernel(NamedTuple):
 
 
 class CellSymbol(NamedTuple):
-    """One ``__constant__``, ``__device__`` or ``__managed__`` variable of a cell.
+    """One ``__constant__`` or ``__device__`` variable of a cell.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def sign(
         answer = read_kernel(facts[index])
         if answer is None:
             continue
-        if kernel.name in signatures:
+        if answer.overloaded or kernel.name in signatures:
             raise places.error(
                 f"two kernels are named {kernel.name}; Python would see only one of them",
                 kernel.name_offset,

@@ -87,9 +87,9 @@ def _check_default(
     parameters = kernel.template or ()
     rest = parameters[parameters.index(missing) :]
     later = [one.name for one in rest if one.name in given]
-    if all(one.has_default for one in rest) and not later:
+    if all(one.default for one in rest) and not later:
         return
-    needed = [one for one in parameters if not one.has_default or one in rest]
+    needed = [one for one in parameters if not one.default or one.name in later]
     example = ",".join(
         f"{one.name}={given.get(one.name) or ('float64' if one.kind == 'type' else '1')}"
         for one in needed

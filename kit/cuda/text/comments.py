@@ -54,4 +54,5 @@ def _plain_lines(comment: str) -> list[str]:
     if comment.startswith("//"):
         return [re.sub(r"^//[/!]?<? ?", "", comment).rstrip()]
     inside = re.sub(r"^/\*[*!]?|\*/$", "", comment)
-    return [re.sub(r"^\s*\* ?", "", line).strip() for line in inside.split("\n")]
+    lines = [re.sub(r"^\s*\* ?", "", line).strip() for line in inside.split("\n")]
+    return "\n".join(lines).strip().split("\n")

@@ -33,14 +33,16 @@ class TemplateParameter(NamedTuple):
         What it stands for.
     text : str
         Its declaration, without a default.
-    has_default, is_pack : bool
-        Whether it may be left out; whether it stands for any number of arguments.
+    default : str
+        What it is where it is left out; "" where it cannot be.
+    is_pack : bool
+        Whether it stands for any number of arguments.
     """
 
     name: str
     kind: Literal["type", "value", "template"]
     text: str
-    has_default: bool
+    default: str
     is_pack: bool
 
 
@@ -107,7 +109,7 @@ class FoundKernel(NamedTuple):
 
 
 class FoundSymbol(NamedTuple):
-    """One ``__constant__``, ``__device__`` or ``__managed__`` variable.
+    """One ``__constant__`` or ``__device__`` variable.
 
     Parameters
     ----------

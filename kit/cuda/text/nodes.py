@@ -84,7 +84,7 @@ def template_parameters(read: ReadText, node: Node) -> tuple[TemplateParameter, 
 
 
 def _template_parameter(read: ReadText, node: Node) -> TemplateParameter:
-    default = node.child_by_field_name("default_type") or node.child_by_field_name("default_value")
+    default = _default(node)
     end = node.end_byte
     if default is not None:
         end = read.shown.rindex("=", node.start_byte, default.start_byte)
@@ -102,9 +102,15 @@ def _template_parameter(read: ReadText, node: Node) -> TemplateParameter:
         name="" if named is None else read.shown[named.start_byte : named.end_byte],
         kind=kind,
         text=read.written(node.start_byte, end),
-        has_default=default is not None,
+        default="" if default is None else read.written(default.start_byte, default.end_byte),
         is_pack="variadic" in node.type,
     )
+
+
+def _default(node: Node) -> Node | None:
+    if node.type == "template_template_parameter_declaration":
+        node = node.named_children[-1]
+    return node.child_by_field_name("default_type") or node.child_by_field_name("default_value")
 
 
 def _names_of_type(node: Node, kind: str) -> list[Node]:

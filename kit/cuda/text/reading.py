@@ -82,6 +82,7 @@ class ReadText:
         plain = "".join(one if ord(one) < 128 else "x" for one in self.shown)
         # What the grammar does not know (tree-sitter-cuda 0.21).
         known = re.sub(r"\b__align__(?=\s*\()", "alignas  ", plain)
+        known = re.sub(r"\b__restrict\b", "const     ", known)
         return _UNKNOWN_ATTRIBUTE.sub(lambda match: _blank(match.group()), known).encode("ascii")
 
     def code(self) -> str:

@@ -56,7 +56,7 @@ def _spelling(read: ReadText, struct: Node, holder: Node, scope: tuple[str, ...]
     named = declared_name(declarators[0]) if declarators else None
     if named is None or holder.type != "declaration":
         return ""
-    return f"K_bare<decltype(::{qualified(scope, _text(read, named))})>"
+    return f"@bare<decltype(::{qualified(scope, _text(read, named))})>"
 
 
 def _struct(
@@ -91,8 +91,8 @@ def _inner(
     for one in _specifiers(member):
         named = one.child_by_field_name("name")
         if named is None and fields:
-            yield from _struct(read, one, f"K_bare<decltype({outer}::{fields[0]})>", ())
-        elif named is not None and not outer.startswith("K_bare"):
+            yield from _struct(read, one, f"@bare<decltype({outer}::{fields[0]})>", ())
+        elif named is not None and not outer.startswith("@bare"):
             yield from _struct(read, one, f"{outer}::{_text(read, named)}", ())
 
 

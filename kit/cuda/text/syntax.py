@@ -68,6 +68,8 @@ class _Reader:
                 self._function(node, scope)
             elif node.type == "declaration":
                 self._declaration(node, scope)
+            elif node.type == "template_instantiation":
+                self._covered.append((node.start_byte, node.end_byte))
         return Found(
             kernels=tuple(self._kernels),
             symbols=tuple(self._symbols),
@@ -146,9 +148,12 @@ class _Reader:
         if default is not None:
             end = read.shown.rindex("=", node.start_byte, end)
         named = declared_name(node)
+        name = "" if named is None else self._shown(named)
+        if named is None or not name.isidentifier():  # a member pointer, say
+            named, name = None, ""
         without = (0, 0) if named is None else (named.start_byte, named.end_byte)
         return FoundParameter(
-            name="" if named is None else self._shown(named),
+            name=name,
             text=read.written(node.start_byte, end, without),
             restrict=bool(_RESTRICT.search(read.shown, node.start_byte, end)),
             offset=read.origin(node.start_byte),
@@ -179,7 +184,7 @@ class _Reader:
             return
         spaces = {match[1] for match in _VARIABLE.finditer(head)}
         in_template = node.parent is not None and node.parent.type == "template_declaration"
-        if not spaces or in_template or self._is_extern(node, declarators):
+        if not spaces or "managed" in spaces or in_template or self._is_extern(node, declarators):
             return
         for declarator in declarators:
             named = declared_name(declarator)
