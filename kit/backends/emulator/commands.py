@@ -35,6 +35,8 @@ _CELL: Final = (
     "-O3",
     # Lines of faults: addr2line reads them.
     "-g1",
+    # CUDA programs look at memory as other types: floats as float4, the bits of a float as an int.
+    "-fno-strict-aliasing",
     "-fno-math-errno",
     "-fno-trapping-math",
     # Merging straight-line code into vectors keeps GCC from vectorising the loop over threads.

@@ -50,12 +50,20 @@ KIT_COLD void enter(Worker* worker) {
     worker->shared_low = places.shared_low;
     worker->shared_bytes = places.shared_bytes;
     const unsigned *block = worker->block_extent, *grid = worker->grid_extent;
-    blockDim = {block[0], block[1], block[2]};
-    gridDim = {grid[0], grid[1], grid[2]};
+    blockDim.x = block[0];
+    blockDim.y = block[1];
+    blockDim.z = block[2];
+    gridDim.x = grid[0];
+    gridDim.y = grid[1];
+    gridDim.z = grid[2];
 }
 
 KIT_INLINE void enter_block(const Worker* worker) {
-    blockIdx = {worker->block[0], worker->block[1], worker->block[2]};
+    // Member by member: to assign all of it takes its address, and then GCC (12) believes until late
+    // that any store of the kernel could change it.
+    blockIdx.x = worker->block[0];
+    blockIdx.y = worker->block[1];
+    blockIdx.z = worker->block[2];
     kit_emulator_promoted = 0;
 }
 
