@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["ArrayKind", "array_kind", "plain_array"]
+__all__ = ["ArrayKind", "array_kind", "cupy_type", "plain_array"]
 
 ArrayKind = Literal["numpy", "cuda", "array_interface", "dlpack"]
 """How an array is read: as a NumPy array, by one of the two array interfaces, or by DLPack."""
@@ -83,3 +84,9 @@ def plain_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     <class 'numpy.ndarray'>
     """
     return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
+
+
+def cupy_type() -> type[Any] | None:
+    """The type of CuPy's arrays, or None where CuPy is not imported: then there are none."""
+    kind: object = getattr(sys.modules.get("cupy"), "ndarray", None)
+    return kind if isinstance(kind, type) else None

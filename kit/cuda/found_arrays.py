@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from kit.arrays import array_kind
+from kit.arrays import array_kind, cupy_type
 from kit.layout import LayoutFacts, inspect_layout
 from kit.views.base import View, parts_of
 from kit.views.device import body_facts
 from kit.views.ghosts import Ghosts
 from kit.views.rest import PLAIN, DeviceMemory
 
-__all__ = ["FoundArray", "cupy_type", "find_array", "is_cupy"]
+__all__ = ["FoundArray", "find_array", "is_cupy"]
 
 NdArray = np.ndarray[Any, Any]
 
@@ -128,12 +127,6 @@ def is_cupy(value: object) -> bool:
     """Whether `value` is an array of CuPy, which an instance of shows to be imported."""
     kind = cupy_type()
     return kind is not None and isinstance(value, kind)
-
-
-def cupy_type() -> type[Any] | None:
-    """The type of CuPy's arrays, where CuPy is imported."""
-    kind: object = getattr(sys.modules.get("cupy"), "ndarray", None)
-    return kind if isinstance(kind, type) else None
 
 
 def _without_steps(facts: LayoutFacts) -> LayoutFacts:

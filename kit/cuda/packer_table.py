@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from kit.cuda.element_types import is_struct
 from kit.cuda.signature import CudaParameter, CudaSignature
 from kit.exact import INT_RANGES
 
@@ -40,7 +39,7 @@ def largest_alignment(signature: CudaSignature) -> int:
 
 
 def _is_unknown(parameter: CudaParameter) -> bool:
-    return is_struct(parameter.element) or parameter.element.dtype == "bfloat16"
+    return parameter.element.dtype in ("", "bfloat16")
 
 
 def _row(one: CudaParameter) -> Row:

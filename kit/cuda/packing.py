@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from kit.cuda.arguments import CudaCallPlan, judge_arguments, plan_arguments
-from kit.cuda.found_arrays import cupy_type
-from kit.cuda.judged import Judged
+from kit.arrays import cupy_type
 from kit.cuda.packer_table import largest_alignment, packer_rows
 from kit.cuda.signature import CudaSignature
-from kit.cuda.value_arguments import judge_value
 from kit.errors import CellError, argument_refused
 from kit.native import find_native
-from kit.terms import Target
 from kit.views.base import View
+
+# What decides and explains is imported where a call needs it: most processes never do.
+if TYPE_CHECKING:
+    from kit.cuda.arguments import CudaCallPlan
+    from kit.cuda.judged import Judged
+    from kit.terms import Target
 
 __all__ = ["MOST_BYTES", "ArgumentPacker", "PackedArguments"]
 
@@ -108,6 +110,8 @@ class ArgumentPacker:
         packed = self._pack(values, None if target == "emulator" else cupy_type() or object)
         if packed is not NotImplemented:
             return packed
+        from kit.cuda.arguments import judge_arguments
+
         judged = judge_arguments(self._signature, values, target)
         for parameter, one in zip(self._signature.parameters, judged, strict=True):
             refusal = one.verdict.refusal
@@ -124,10 +128,14 @@ class ArgumentPacker:
 
     def plan(self, values: Sequence[object], target: Target) -> CudaCallPlan:
         """What `pack` would do with each argument; raises nothing."""
+        from kit.cuda.arguments import plan_arguments
+
         return plan_arguments(self._signature, values, target)
 
     def _convert(self, index: int, value: object) -> bytes | None:
         """The bytes of a number, a vector or a struct that packer.c does not know."""
+        from kit.cuda.value_arguments import judge_value
+
         judged = judge_value(self._signature.parameters[index], value)
         return judged.data if judged.verdict.refusal is None else None
 

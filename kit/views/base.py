@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 import numpy as np
 
 from kit.native import find_native
-from kit.views.rest import Rest
+
+if TYPE_CHECKING:
+    from kit.views.rest import Rest
 
 __all__ = ["IS_COMPILED", "PythonView", "View", "parts_of", "share"]
 
