@@ -8,16 +8,23 @@ What a target runs is loaded at the first call: the cubin by CuPy, the emulator'
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kit.building_cuda.obtain import ObtainedCell, obtain_cell
+from kit.cuda.cell_build import CudaCellBuild
 from kit.cuda.options import CudaOptions
 from kit.cuda_kernel import CudaKernel
+from kit.cuda_target import choose_target
 from kit.trace import BuildRecord
 
 if TYPE_CHECKING:
     from kit.backends.protocol import Progress
+    from kit.cuda.loaded import LoadedCell
     from kit.store.building import OnWait
+    from kit.terms import Target
 
 __all__ = ["BuiltCudaCell", "CudaOptions", "build_cuda_cell", "rebuild_cuda_kernel"]
 
@@ -69,9 +76,68 @@ def build_cuda_cell(
     CacheError
         The store cannot be trusted or written.
     """
-    raise NotImplementedError
+    options = options or CudaOptions()
+    _collect_workers()
+    cell = obtain_cell(text, options, on_progress=on_progress, on_wait=on_wait)
+    if cell.refusal is not None and choose_target(options.target) == "emulator":
+        raise cell.refusal
+    build = CudaCellBuild(
+        source=text,
+        options=options,
+        record=cell.record,
+        symbols=cell.symbols,
+        loaders=_loaders(text, options, cell),
+        rebuild=rebuild_cuda_kernel,
+    )
+    kernels = {one.name: CudaKernel(one, cell=build) for one in cell.signatures}
+    return BuiltCudaCell(kernels=kernels, record=cell.record)
 
 
 def rebuild_cuda_kernel(source: str, name: str, options: Mapping[str, Any]) -> CudaKernel:
     """An equal kernel from its text: what unpickling calls. Compiles that text."""
     return build_cuda_cell(source, options=CudaOptions(**options)).kernels[name]
+
+
+def _loaders(
+    text: str, options: CudaOptions, cell: ObtainedCell
+) -> Mapping[Target, Callable[[], LoadedCell]]:
+    """How each target gets the cell; libraries of a target are imported at its first call."""
+
+    def on_device() -> LoadedCell:
+        from kit.backends.cupy_device import load
+
+        return load(cell.read_cubins(), debug=options.debug)
+
+    def in_emulator() -> LoadedCell:
+        if cell.refusal is not None:
+            raise cell.refusal
+        from kit.backends.emulator import obtain
+
+        return obtain(text, cell.signatures, cell.symbols, options)
+
+    if options.target == "compile":
+        return {}
+    return {"device": _Once(on_device), "emulator": _Once(in_emulator)}
+
+
+class _Once:
+    """A function that is called once; where it raises, the next call tries again."""
+
+    def __init__(self, load: Callable[[], LoadedCell]) -> None:
+        self._load = load
+        self._lock = threading.Lock()
+        self._loaded: LoadedCell | None = None
+
+    def __call__(self) -> LoadedCell:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = self._load()
+        return self._loaded
+
+
+def _collect_workers() -> None:
+    """A worker that left after its idle time stays a zombie until somebody looks."""
+    workers = sys.modules.get("kit.backends.workers")
+    if workers is not None:
+        workers.reap()

@@ -1,0 +1,177 @@
+"""One CUDA cell, compiled for every architecture in NVRTC's worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kit.backends.cuda_packages import CudaPackages
+from kit.backends.nvrtc import compile_cubins, read_cubins
+from kit.backends.nvrtc_protocol import NvrtcProgram, NvrtcReply, NvrtcRequest
+from kit.building_cuda.command import PROGRAM, nvrtc_options, unknown_architecture
+from kit.building_cuda.diagnose import build_error, tool_failure, warnings_of
+from kit.building_cuda.log import read_resources
+from kit.cache import JSON
+from kit.cuda.options import CudaOptions
+from kit.cuda.probe import PREFIX
+from kit.cuda.prototypes import CudaCell, parse_cuda_cell
+from kit.cuda.signature import CudaSignature, CudaSymbol, signature_to_json, symbol_to_json
+from kit.errors import CellError, one_line
+
+if TYPE_CHECKING:
+    from kit.backends.protocol import Progress
+
+__all__ = ["CompiledCell", "compile_cell"]
+
+
+class CompiledCell(NamedTuple):
+    """What NVRTC made of a cell.
+
+    Parameters
+    ----------
+    signatures : tuple of CudaSignature
+        Of its kernels.
+    symbols : tuple of CudaSymbol
+        Its variables.
+    cubins : mapping of str to bytes
+        Architecture -> machine code.
+    reply : NvrtcReply
+        All that was said.
+    warnings : tuple of str
+        In the cell's lines.
+    flags : tuple of str
+        What NVRTC was told, besides folders.
+    refusal : CellError or None
+        Why the emulator cannot run it.
+    """
+
+    signatures: tuple[CudaSignature, ...]
+    symbols: tuple[CudaSymbol, ...]
+    cubins: Mapping[str, bytes]
+    reply: NvrtcReply
+    warnings: tuple[str, ...]
+    flags: tuple[str, ...]
+    refusal: CellError | None
+
+    def to_meta(self) -> dict[str, JSON]:
+        """What the store keeps of it, beside the cubins."""
+        first, *_ = self.reply.programs
+        return {
+            "signatures": [signature_to_json(one) for one in self.signatures],
+            "symbols": [symbol_to_json(one) for one in self.symbols],
+            "resources": _resources(self.signatures, self.reply.programs),
+            "log": "\n".join(_titled_log(one) for one in self.reply.programs),
+            "generated": {f"cell.{first.architecture}.ptx": _without_probe(first.ptx)},
+            "seconds": {
+                f"nvrtc {one.architecture}": one.seconds.get("compile", 0.0)
+                for one in self.reply.programs
+            },
+            "compiler": self.reply.compiler,
+            "warnings": list(self.warnings),
+            "flags": list(self.flags),
+            "refusal": None if self.refusal is None else _plain(self.refusal),
+        }
+
+
+def compile_cell(
+    text: str,
+    options: CudaOptions,
+    architectures: tuple[str, ...],
+    packages: CudaPackages,
+    scratch: Path,
+    *,
+    on_progress: Progress | None = None,
+) -> CompiledCell:
+    """Compile a cell; writes below `scratch` only.
+
+    Raises
+    ------
+    CellError
+        The cell cannot become kernels, or NVRTC does not know an architecture.
+    BuildError
+        NVRTC refused it.
+    """
+    cell = parse_cuda_cell(text, options)
+    told = nvrtc_options(options, packages)
+    request = NvrtcRequest(
+        source=text + cell.probe_source,
+        name=PROGRAM,
+        architectures=architectures,
+        options=told,
+        expressions=cell.name_expressions,
+        scratch=str(scratch),
+    )
+    reply = compile_cubins(request, packages, on_progress=on_progress)
+    if not reply.programs:
+        raise unknown_architecture(architectures, reply.supported, reply.compiler)
+    folders = (*packages.include_dirs, *options.include_dirs)
+    for program in reply.programs:
+        if program.failure:
+            raise tool_failure(program)
+        if not program.ok:
+            raise build_error(text, cell.kernels, program, folders)
+    signatures = cell.signatures(reply.programs[0].lowered)
+    _check_names(cell, signatures)
+    return CompiledCell(
+        signatures=signatures,
+        symbols=cell.symbol_facts(reply.programs[0].lowered),
+        cubins=read_cubins(reply, scratch),
+        reply=reply,
+        warnings=warnings_of(text, reply.programs[0].log),
+        flags=tuple(one for one in told if not one.startswith("--include-path")),
+        refusal=_refusal(text, options),
+    )
+
+
+def _check_names(cell: CudaCell, signatures: Sequence[CudaSignature]) -> None:
+    """Each kernel is bound under a name of its own."""
+    seen: dict[str, CudaSignature] = {}
+    for one in signatures:
+        other = seen.setdefault(one.name, one)
+        if other is not one:
+            raise CellError(
+                f"two kernels of this cell are called {one.name}: {other.expression} in line "
+                f"{other.line}, and {one.expression}",
+                line=one.line,
+                fix="# give one of them another name, or a cell of its own",
+            )
+
+
+def _refusal(text: str, options: CudaOptions) -> CellError | None:
+    from kit.backends.emulator.refusals import refuse_what_cannot_run
+
+    try:
+        refuse_what_cannot_run(text, options)
+    except CellError as error:
+        return error
+    return None
+
+
+def _plain(error: CellError) -> dict[str, JSON]:
+    names = ("message", "line", "column", "source_line", "fix")
+    return {name: getattr(error, name) for name in names}
+
+
+def _resources(
+    signatures: Sequence[CudaSignature], programs: Sequence[NvrtcProgram]
+) -> dict[str, JSON]:
+    """Kernel -> architecture -> what ptxas says that it takes."""
+    read = {one.architecture: read_resources(one.log) for one in programs}
+    return {
+        signature.name: {
+            architecture: list(uses[signature.lowered])
+            for architecture, uses in read.items()
+            if signature.lowered in uses
+        }
+        for signature in signatures
+    }
+
+
+def _titled_log(program: NvrtcProgram) -> str:
+    return f"--- {program.architecture}\n{program.log.strip()}\n"
+
+
+def _without_probe(ptx: str) -> str:
+    """PTX without the variables through which kit asked for types."""
+    return "".join(line for line in ptx.splitlines(keepends=True) if PREFIX not in one_line(line))
