@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import kit
 from kit.arrayview import ArrayView
 from kit.cuda import packing
 from kit.cuda.element_types import CPP_TYPES
@@ -160,21 +161,19 @@ READER = """
 #include <cstring>
 #include <cuda_stand_ins.h>
 
-// The ABI of kit/array_view.cuh, written down once more.
-template<class T, int N> struct View {
-    T* data; long long shape[N]; long long strides[N]; int ghost_low[N]; int ghost_high[N];
-};
+#include <kit/array_view.cuh>
 
-template<class T, int N> void read(const View<T, N>& view, T* result) {
+template<class T, int N> T element(const kit::ArrayView<T, N>& view, const long long* index) {
+    if constexpr (N == 1) return view(index[0]);
+    if constexpr (N == 2) return view(index[0], index[1]);
+    if constexpr (N == 3) return view(index[0], index[1], index[2]);
+}
+
+template<class T, int N> void read(const kit::ArrayView<T, N>& view, T* result) {
     long long index[N];
-    for (int k = 0; k < N; k++) {
-        index[k] = -view.ghost_low[k];
-        if (-view.ghost_low[k] >= view.shape[k] + view.ghost_high[k]) return;
-    }
+    for (int k = 0; k < N; k++) index[k] = -view.ghost_low[k];
     for (;;) {
-        const T* element = view.data;
-        for (int k = 0; k < N; k++) element += index[k] * view.strides[k];
-        std::memcpy(static_cast<void*>(result++), element, sizeof(T));
+        *result++ = element(view, index);
         int k = N - 1;
         while (k >= 0 && ++index[k] == view.shape[k] + view.ghost_high[k]) {
             index[k] = -view.ghost_low[k];
@@ -200,7 +199,8 @@ def cpp_reader(text: str, folder: Path) -> Any:
     """A library of C++ that is given the addresses of its arguments, as kernels are."""
     (folder / "cuda_stand_ins.h").write_text(STAND_INS)
     (folder / "reader.cpp").write_text(READER + text)
-    command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{folder}"]
+    headers = Path(kit.__file__).parent / "cuda" / "include"
+    command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{folder}", f"-I{headers}"]
     command += ["reader.cpp", "-o", "reader.so"]
     subprocess.run(command, cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "reader.so"))
@@ -217,7 +217,8 @@ def view_reader(tmp_path_factory: pytest.TempPathFactory) -> Any:
     lines = [
         f'extern "C" void read_{dtype}_{rank}(void** arguments, void* result) {{\n'
         f"    typedef {CPP_TYPES[dtype]} T;\n"
-        f"    read(*static_cast<View<T, {rank}>*>(arguments[0]), static_cast<T*>(result));\n}}"
+        f"    typedef kit::ArrayView<T, {rank}> View;\n"
+        f"    read(*static_cast<View*>(arguments[0]), static_cast<T*>(result));\n}}"
         for dtype, rank in product(ALL_TYPES, (1, 2, 3))
     ]
     return cpp_reader("\n".join(lines), tmp_path_factory.mktemp("reader"))
