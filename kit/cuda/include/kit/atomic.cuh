@@ -31,14 +31,22 @@ template <class To, class From> KIT_ATOMIC_FUNCTION To same_bits(const From& fro
     return to;
 }
 
-// The type under which the hardware's functions take one of as many bytes.
-template <class T> struct hardware { using type = T; };
-template <> struct hardware<long> { using type = long long; };
-template <> struct hardware<unsigned long> { using type = unsigned long long; };
+// The type under which the hardware's functions take an integer; `void` for what is none.
+template <class T> struct integer { using type = void; };
+template <> struct integer<int> { using type = int; };
+template <> struct integer<unsigned> { using type = unsigned; };
+template <> struct integer<long long> { using type = long long; };
+template <> struct integer<unsigned long long> { using type = unsigned long long; };
+template <> struct integer<long> { using type = long long; };
+template <> struct integer<unsigned long> { using type = unsigned long long; };
 
-template <class T> struct is_floating { static constexpr bool value = false; };
-template <> struct is_floating<float> { static constexpr bool value = true; };
-template <> struct is_floating<double> { static constexpr bool value = true; };
+template <class T> struct is_void { static constexpr bool value = false; };
+template <> struct is_void<void> { static constexpr bool value = true; };
+template <class T>
+constexpr bool is_integer = !is_void<typename integer<T>::type>::value;
+
+// What is added, and not a type to be deduced: atomic_add(&total, 1) is right for every total.
+template <class T> struct same { using type = T; };
 
 }  // namespace atomics
 
@@ -61,8 +69,9 @@ template <class T, class F> KIT_ATOMIC_FUNCTION T atomic_update(T* address, F f)
 }
 
 /// Add to `*address`; the old value. Integers wrap.
-template <class T> KIT_ATOMIC_FUNCTION T atomic_add(T* address, T value) {
-    if constexpr (sizeof(T) == 8 && !atomics::is_floating<T>::value)
+template <class T>
+KIT_ATOMIC_FUNCTION T atomic_add(T* address, typename atomics::same<T>::type value) {
+    if constexpr (atomics::is_integer<T> && sizeof(T) == 8)
         // The hardware adds unsigned ones; in two's complement the bits are the same.
         return (T)atomicAdd((unsigned long long*)address, (unsigned long long)value);
     else
@@ -74,7 +83,8 @@ template <class T> KIT_ATOMIC_FUNCTION T atomic_add(T* address, T value) {
 /// Whoever reads meanwhile may see one part added and not yet the other; when all threads have
 /// ended, the sum is complete. Returns nothing, since there may never have been such an old value.
 template <template <class> class Complex, class Part>
-KIT_ATOMIC_FUNCTION void atomic_add(Complex<Part>* address, Complex<Part> value) {
+KIT_ATOMIC_FUNCTION void atomic_add(Complex<Part>* address,
+                                    typename atomics::same<Complex<Part>>::type value) {
     static_assert(sizeof(Complex<Part>) == 2 * sizeof(Part), "a real and an imaginary part");
     Part* parts = (Part*)address;
     atomic_add(parts, Part(value.real()));
@@ -85,25 +95,28 @@ KIT_ATOMIC_FUNCTION void atomic_add(Complex<Part>* address, Complex<Part> value)
 ///
 /// Of floating-point numbers NaN counts as missing, as for fmin: a NaN in memory is replaced by a
 /// number, and adding one changes nothing. -0.0 and 0.0 are equal: which one stays is open.
-template <class T> KIT_ATOMIC_FUNCTION T atomic_min(T* address, T value) {
-    if constexpr (atomics::is_floating<T>::value)
+template <class T>
+KIT_ATOMIC_FUNCTION T atomic_min(T* address, typename atomics::same<T>::type value) {
+    if constexpr (atomics::is_integer<T>)
+        return (T)atomicMin((typename atomics::integer<T>::type*)address, value);
+    else
         return atomic_update(
             address, [=](T old) { return old < value || value != value ? old : value; });
-    else
-        return (T)atomicMin((typename atomics::hardware<T>::type*)address, value);
 }
 
 /// The larger of `*address` and `value`; the old value. Rules as for `atomic_min`.
-template <class T> KIT_ATOMIC_FUNCTION T atomic_max(T* address, T value) {
-    if constexpr (atomics::is_floating<T>::value)
+template <class T>
+KIT_ATOMIC_FUNCTION T atomic_max(T* address, typename atomics::same<T>::type value) {
+    if constexpr (atomics::is_integer<T>)
+        return (T)atomicMax((typename atomics::integer<T>::type*)address, value);
+    else
         return atomic_update(
             address, [=](T old) { return old > value || value != value ? old : value; });
-    else
-        return (T)atomicMax((typename atomics::hardware<T>::type*)address, value);
 }
 
 /// Multiply `*address`; the old value.
-template <class T> KIT_ATOMIC_FUNCTION T atomic_multiply(T* address, T value) {
+template <class T>
+KIT_ATOMIC_FUNCTION T atomic_multiply(T* address, typename atomics::same<T>::type value) {
     return atomic_update(address, [=](T old) { return T(old * value); });
 }
 
