@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from kit.errors import clean_text
@@ -92,7 +93,7 @@ def read_messages(log: str) -> list[Message]:
     messages: list[Message] = []
     lines = log.split("\n")
     heads = [index for index, line in enumerate(lines) if _HEAD.fullmatch(line)]
-    for start, stop in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for start, stop in pairwise([*heads, len(lines)]):
         block = _until_blank(lines[start:stop])
         read = _message(block)
         if read is None:  # a note, which belongs to what stands before it
