@@ -55,8 +55,9 @@ class CudaPackages(NamedTuple):
     @property
     def include_dirs(self) -> tuple[str, ...]:
         """Folders that are searched before the user's own, in this order."""
-        # CCCL first: the runtime's wheel may bring older parts of it.
-        return tuple(map(str, (self.cccl, KIT_HEADERS, self.runtime)))
+        # kit first: it has a file in the place of one of CCCL. CCCL before the runtime, whose wheel
+        # may bring older parts of it.
+        return tuple(map(str, (KIT_HEADERS, self.cccl, self.runtime)))
 
     def identity(self) -> dict[str, str]:
         """Which packages these are: place, size and modification time [bytes, ns] of one file."""
