@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kit.backends.cuda_packages import find_cuda_packages
 from kit.cuda.options import CudaOptions
@@ -14,15 +14,24 @@ from kit.cuda.signature import CudaSignature, CudaSymbol
 __all__ = ["Compiled", "compile_cell", "compile_text", "signatures_of", "symbols_of"]
 
 
+class Compiled(NamedTuple):
+    """What NVRTC gave: name expression -> name in the cubin, its log, the cubin."""
+
+    lowered: Mapping[str, str]
+    log: str
+    cubin: bytes
+
+
 def compile_text(
     text: str,
     names: Sequence[str] = (),
     *,
     std: str = "c++17",
     arch: str = "sm_90",
+    include: Sequence[str] = (),
     options: Sequence[str] = (),
-) -> tuple[Mapping[str, str], str]:
-    """Lowered names and the log; an AssertionError with the log where NVRTC refuses the text."""
+) -> Compiled:
+    """Compile a text; an AssertionError with the log where NVRTC refuses it."""
     nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
 
     def done(result: Any) -> Any:
@@ -32,8 +41,9 @@ def compile_text(
     program = done(nvrtc.nvrtcCreateProgram(text.encode(), b"cell.cu", 0, [], []))
     for name in names:
         done(nvrtc.nvrtcAddNameExpression(program, name.encode()))
-    folders = [f"-I{one}" for one in find_cuda_packages().include_dirs]
-    encoded = [one.encode() for one in (f"--std={std}", f"-arch={arch}", *folders, *options)]
+    folders = (*find_cuda_packages().include_dirs, *include)
+    given = [f"--std={std}", f"-arch={arch}", *(f"-I{one}" for one in folders), *options]
+    encoded = [one.encode() for one in given]
     (result,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
     buffer = b" " * done(nvrtc.nvrtcGetProgramLogSize(program))
     nvrtc.nvrtcGetProgramLog(program, buffer)
