@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,15 +59,28 @@ class Cell:
         self.signatures = {one.name: one for one in kernels}
         self.loaded: LoadedCell = obtain("\n" + source, kernels, symbols, CudaOptions(**options))
 
+    def prepare(
+        self, name: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *args: object,
+        shared_bytes: int = 0,
+    ) -> Callable[[], None]:  # fmt: skip
+        """A launch with arguments that are packed already; it keeps them alive."""
+        signature = self.signatures[name]
+        packed = [pack(value, one) for value, one in zip(args, signature.parameters, strict=True)]
+        addresses = np.array([one.ctypes.data for one in packed] or [0], np.uint64)
+        kept = (args, packed, addresses)
+        launch = Launch(three(grid), three(block), shared_bytes)
+        run, address = self.loaded.kernel(signature).launch, int(addresses.ctypes.data)
+
+        def go(kept: object = kept) -> None:
+            run(address, launch)
+
+        return go
+
     def __call__(
         self, name: str, grid: int | tuple[int, ...], block: int | tuple[int, ...], *args: object,
         shared_bytes: int = 0,
     ) -> None:  # fmt: skip
-        signature = self.signatures[name]
-        packed = [pack(value, one) for value, one in zip(args, signature.parameters, strict=True)]
-        addresses = np.array([one.ctypes.data for one in packed] or [0], np.uint64)
-        launch = Launch(three(grid), three(block), shared_bytes)
-        self.loaded.kernel(signature).launch(addresses.ctypes.data, launch)
+        self.prepare(name, grid, block, *args, shared_bytes=shared_bytes)()
 
 
 def pack(value: object, parameter: CudaParameter) -> np.ndarray[Any, Any]:

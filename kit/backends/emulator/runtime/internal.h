@@ -50,7 +50,8 @@ struct Launch {
     void** arguments;
     unsigned grid[3], block[3];
     std::size_t shared_bytes;
-    std::uint64_t n_blocks, chunk;
+    std::uint64_t n_blocks;
+    std::uint64_t n_shares;  // a worker takes the remaining blocks over this
     std::uint64_t next;   // first block that nobody has taken
     int stop;             // a Fault as soon as there is one
     bool is_published;    // other workers may join

@@ -97,13 +97,18 @@ void run_chunk(Worker* worker, Launch* launch, std::uint64_t low, std::uint64_t 
     }
 }
 
-void take_blocks(Worker* worker, Launch* launch) {
+/// The next blocks for this worker: many at first, few towards the end, so that all end together.
+bool take_blocks(Launch* launch, std::uint64_t* low, std::uint64_t* high) {
+    std::uint64_t next = __atomic_load_n(&launch->next, __ATOMIC_RELAXED);
     for (;;) {
-        const std::uint64_t low =
-            __atomic_fetch_add(&launch->next, launch->chunk, __ATOMIC_RELAXED);
-        if (low >= launch->n_blocks || launch->stop) return;
-        const std::uint64_t end = low + launch->chunk;
-        run_chunk(worker, launch, low, end < launch->n_blocks ? end : launch->n_blocks);
+        if (next >= launch->n_blocks || launch->stop) return false;
+        const std::uint64_t count = (launch->n_blocks - next) / launch->n_shares;
+        *low = next;
+        *high = next + (count < 1 ? 1 : count);
+        if (__atomic_compare_exchange_n(&launch->next, &next, *high, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            return true;
+        }
     }
 }
 
@@ -157,7 +162,8 @@ void run_blocks(Worker* volatile worker, Launch* volatile launch) {
     enter_launch(worker, launch);
     if (__builtin_setjmp(worker->escape) == 0) {
         worker->in_kernel = 1;
-        take_blocks(worker, launch);
+        std::uint64_t low, high;
+        while (take_blocks(launch, &low, &high)) run_chunk(worker, launch, low, high);
     }
     worker->in_kernel = 0;
 }
@@ -185,9 +191,7 @@ __attribute__((visibility("default"))) int kit_emulator_launch(const Kernel* ker
     const float block_ns = *kernel->block_ns;
     const bool is_shared = launch->n_blocks > 1 && worker_count() > 1 &&
                            (block_ns < 0 || block_ns * (float)launch->n_blocks > worth_sharing_ns);
-    const std::uint64_t shares = is_shared ? 8 * (std::uint64_t)worker_count() : 1;
-    const std::uint64_t chunk = launch->n_blocks / shares;
-    launch->chunk = chunk < 1 ? 1 : chunk > 4096 ? 4096 : chunk;
+    launch->n_shares = is_shared ? 4 * (std::uint64_t)worker_count() : 1;
     install_handlers();
     if (is_main) main_launch = launch;
     const std::int64_t started = clock_ns();
