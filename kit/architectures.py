@@ -130,8 +130,8 @@ def most_threads(registers: int) -> int:
     registers : int
         Of one thread; 0 where that is not known.
     """
-    warps = REGISTERS // _registers_of_warp(registers)
-    return min(warps // _PARTITIONS * _PARTITIONS * WARP, 1024)
+    warps_of_partition = REGISTERS // _PARTITIONS // _registers_of_warp(registers)
+    return min(warps_of_partition * _PARTITIONS * WARP, 1024)
 
 
 def estimate_occupancy(
@@ -183,10 +183,8 @@ def _registers_of_warp(registers: int) -> int:
 
 
 def _blocks_by_registers(warps: int, registers: int) -> int:
-    each = _registers_of_warp(registers)
-    if each * _rounded_up(warps, _PARTITIONS) > REGISTERS:
-        return 0
-    return REGISTERS // _PARTITIONS // each * _PARTITIONS // warps
+    warps_of_partition = REGISTERS // _PARTITIONS // _registers_of_warp(registers)
+    return warps_of_partition * _PARTITIONS // warps
 
 
 def _blocks_by_shared_memory(architecture: Architecture, shared_bytes: int) -> int | None:

@@ -147,7 +147,7 @@ def test_empty_arrays_launch_nothing() -> None:
 def test_threads_are_counted_over_elements_of_vector_types_and_bodies_of_views() -> None:
     points = signature("points", [parameter("p", "pointer", FLOAT4, written=True)])
     kernel, emulator = make_kernel(points)
-    kernel(np.zeros((600, 4), np.float32))
+    kernel(np.zeros((600, 4), np.float32), block=(256, 2))
     assert emulator.launches[-1].launch.grid == (3, 1, 1)
     lines = signature("lines", [parameter("u", "view", DOUBLE, written=True, ndim=1)])
     kernel, emulator = make_kernel(lines)
@@ -226,7 +226,11 @@ def test_limits_are_those_of_what_the_cell_was_compiled_for(with_a_gpu: None) ->
     with pytest.raises(LaunchError, match="sm_75, where a block has 65536 bytes and the kernel"):
         kernel(2.0, x, y, 4, shared_bytes=65_000)
     device.architecture = "sm_90"
-    kernel(2.0, x, y, 4, block=512, shared_bytes=65_000)
+    large: dict[str, Any] = {"block": 512, "shared_bytes": 65_000}
+    kernel(2.0, x, y, 4, **large)
+    device.architecture = "sm_75"  # another device is current now
+    with pytest.raises(LaunchError, match="255 registers"):
+        kernel(2.0, x, y, 4, **large)
     assert len(device.launches) == 1
 
 

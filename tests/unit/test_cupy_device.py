@@ -350,12 +350,13 @@ def test_synchronize_waits_for_every_device_that_was_launched_on() -> None:
     for device in (0, 2):
         cuda.setDevice(device)
         kernel.launch(4096, ONE, holding=arguments(cuda.array(device), cuda.array(device)))
+    cuda.setDevice(1)
     cell.synchronize()
     assert [call for call in cuda.calls if call[0] == "deviceSynchronize"] == [
         ("deviceSynchronize", 0),
         ("deviceSynchronize", 2),
     ]
-    assert cuda.now == 2
+    assert cuda.now == 1
 
 
 def test_synchronize_names_the_kernels_that_may_have_failed() -> None:
