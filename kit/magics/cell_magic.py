@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from kit.errors import CellError, KitError, KitWarning
 from kit.magics.binding import session_of
 from kit.magics.frontend import Frontend, inspect_frontend
+from kit.magics.options import place_in_line
 from kit.magics.progress import BuildProgress, choose_display
 from kit.magics.rendering import say, shorten
 from kit.magics.request_values import CellRequest
@@ -122,5 +123,8 @@ class CellMagic(ABC, Generic[Request, Built]):
         """The same error with the text of line 1, which the build has as an empty line."""
         if type(error) is not CellError or error.line != 1 or error.cell or error.source_line:
             return error
+        start = place_in_line(line, error.message)
+        if start is not None:
+            return self.spec.error(line, error.message, start=start, fix=error.fix or "")
         source = f"{self.spec.prefix} {line}".rstrip()
         return CellError(error.message, line=1, source_line=source, fix=error.fix)

@@ -163,6 +163,37 @@ def test_tab_completes_options_and_values(process: NotebookProcess) -> None:
     code = "%%pyccel_kernel -o \ndef f(first: 'float[:]'): pass"
     assert process.complete(code, len("%%pyccel_kernel -o ")) == (["first"], "")
     assert process.complete("%%pyccel_ker")[0] == ["%%pyccel_kernel"]
+    assert process.complete("%%cuda_ker")[0] == ["%%cuda_kernel"]
+    assert process.complete("%%cuda_kernel --bl") == (["--block"], "--bl")
+    assert process.complete("%%cuda_kernel --arch sm_80,sm_12") == (["sm_120", "sm_121"], "sm_12")
+    code = "%%cuda_kernel -o \n__global__ void f(const double* x, int n) {"
+    assert process.complete(code, len("%%cuda_kernel -o ")) == (["x", "n"], "")
+
+
+CUDA = """%%cuda_kernel --arch sm_90 --target emulator
+__global__ void half(double* x) { x[threadIdx.x] *= 0.5; }
+"""
+
+
+def test_a_cuda_cell_compiles_and_its_kernel_runs_in_a_notebook(process: NotebookProcess) -> None:
+    process.good("import kit.magics.cuda as cuda_magic; really = cuda_magic.build_cuda_cell")
+    process.good(
+        "def slowly(text, *, on_progress, **options):\n"
+        "    on_progress('nvrtc', 0.0)\n"
+        "    time.sleep(1.2)\n"
+        "    return really(text, on_progress=on_progress, **options)\n"
+        "cuda_magic.build_cuda_cell = slowly"
+    )
+    found = process.good(CUDA)
+    line = found[0]["content"]["data"]["text/plain"]
+    assert line.startswith("kit: building half (cuda): nvrtc, 0.")
+    assert kinds(found)[-2:] == ["clear_output", "stream"]
+    process.good("cuda_magic.build_cuda_cell = really")
+    found = process.good(CUDA, attended=False)
+    assert kinds(found) == ["stream"]
+    assert text_of(found).startswith("half(x): cuda, writes x, in the emulator (--target emulator)")
+    found = process.good("import numpy as np; x = np.arange(3.0); half(x, block=3); print(x)")
+    assert text_of(found) == "[0.  0.5 1. ]\n"
 
 
 @pytest.mark.parametrize("jedi", [True, False])
@@ -184,7 +215,14 @@ def test_what_tab_replaces_does_not_depend_on_ipythons_word_breaks(
 
 
 def test_question_mark_shows_the_help(process: NotebookProcess) -> None:
-    for magic in ("%%pyccel_kernel", "%kit_plan", "%kit_cache", "%kit_log", "%kit_source"):
+    for magic in (
+        "%%pyccel_kernel",
+        "%%cuda_kernel",
+        "%kit_plan",
+        "%kit_cache",
+        "%kit_log",
+        "%kit_source",
+    ):
         code = f"{magic}?"
         reply = process.client.execute(code, reply=True, timeout=STEP_SECONDS)["content"]
         assert reply["status"] == "ok"
