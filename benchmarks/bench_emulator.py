@@ -1,8 +1,9 @@
-"""Emulated CUDA kernels against the same loops in C++ with OpenMP, and against CuNumpy's emulation."""
+"""Emulated CUDA kernels against the same work in OpenMP, and against CuNumpy's emulation."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import tempfile
 import time
@@ -74,6 +75,8 @@ def _launches(cell: Cell, compiled: float) -> Iterator[Row]:
 
 
 def _compile_openmp(folder: Path) -> ctypes.CDLL:
+    # OpenMP's threads would go on spinning for a while, on the CPUs of whoever is measured next.
+    os.environ["OMP_WAIT_POLICY"] = "passive"
     (folder / "openmp.cpp").write_text(OPENMP)
     command = [find_toolchain().compiler, *_FLAGS, "openmp.cpp", "-o", "openmp.so"]
     subprocess.run(command, cwd=folder, check=True)

@@ -1,4 +1,4 @@
-"""CUDA kernels that are measured, and the same in C++ with OpenMP, which they are measured against."""
+"""CUDA kernels that are measured, and the same work in C++ with OpenMP."""
 
 from __future__ import annotations
 
