@@ -166,7 +166,7 @@ class CudaKernel(CudaKernelFacts):
     def _no_target(self, target: str) -> KitError:
         name = self.__name__
         if target == "compile":
-            fix = f"{name}.emulator(...), or build its cell without --target"
+            fix = "build its cell again, without --target"
             return KitError(f"{name} was only compiled (--target compile)\n  fix: {fix}")
         return KitError(
             f"{name} has no Pyccel version, which the target {target!r} needs\n"
