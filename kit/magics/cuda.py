@@ -32,14 +32,14 @@ class _BuiltCell(NamedTuple):
     ----------
     cell : BuiltCudaCell
         As it was compiled.
-    objects : mapping of str to PyccelKernel
+    objects : mapping of str to CudaKernel
         What is bound: the kernels, or pairs with them.
     notes : tuple of str
         Lines about names that had another kernel, or have two now.
     """
 
     cell: BuiltCudaCell
-    objects: Mapping[str, PyccelKernel]
+    objects: Mapping[str, CudaKernel]
     notes: tuple[str, ...]
 
 
@@ -72,9 +72,10 @@ class CudaKernelMagic(CellMagic[CudaRequest, _BuiltCell]):
         )
         namespace = namespace_of(self._shell)
         if request.pairs:
-            joined = join_kernels(built.kernels, namespace)
-            notes = tuple(f"  {name}: paired with the Pyccel kernel" for name in joined.joined)
-            return _BuiltCell(built, joined.objects, notes)
+            objects = join_kernels(built.kernels, namespace)
+            pairs = (name for name, one in objects.items() if isinstance(one, PairedKernel))
+            notes = tuple(f"  {name}: paired with the Pyccel kernel" for name in pairs)
+            return _BuiltCell(built, objects, notes)
         notes = tuple(
             f"  {name}: takes the name of a Pyccel kernel; --pair joins the two"
             for name in built.kernels
@@ -91,7 +92,7 @@ class CudaKernelMagic(CellMagic[CudaRequest, _BuiltCell]):
     ) -> Sequence[str]:
         """A line for each kernel, with what it takes of each architecture below."""
         record = built.cell.record
-        kernels = [summary_of_kernel(one, record) for one in built.cell.kernels.values()]
+        kernels = [summary_of_kernel(one, record) for one in built.objects.values()]
         lines = summary_lines(kernels, (), gone)
         lines += [*built.notes, *warning_lines(record.warnings)]
         if request.is_verbose:

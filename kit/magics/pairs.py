@@ -19,7 +19,7 @@ __all__ = ["JoinedKernels", "join_again", "join_kernels"]
 
 
 class JoinedKernels(NamedTuple):
-    """What a cell binds when its kernels have been joined with those of another cell.
+    """What a Pyccel cell binds whose names were pairs before it ran again.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class JoinedKernels(NamedTuple):
     """
 
     objects: Mapping[str, PyccelKernel]
-    joined: tuple[str, ...] = ()
-    parted: Mapping[str, str] = {}
+    joined: tuple[str, ...]
+    parted: Mapping[str, str]
 
 
 def join_kernels(
     kernels: Mapping[str, CudaKernel], namespace: Mapping[str, object]
-) -> JoinedKernels:
+) -> Mapping[str, CudaKernel]:
     """Join the kernels of a CUDA cell with the Pyccel kernels of their names.
 
     Kernels without a Pyccel kernel of their name stay as they are; one of them must have one.
@@ -48,21 +48,18 @@ def join_kernels(
     CellError
         There is none, its own cell failed, or two that belong together do not agree.
     """
-    objects: dict[str, PyccelKernel] = dict(kernels)
-    joined: list[str] = []
-    for name, kernel in kernels.items():
-        host = _pyccel_version(name, namespace.get(name))
-        if host is not None:
-            objects[name] = _pair(host, kernel)
-            joined.append(name)
-    if not joined:
+    hosts = {name: _pyccel_version(name, namespace.get(name)) for name in kernels}
+    if all(one is None for one in hosts.values()):
         names = " or ".join(kernels)
         raise CellError(
             f"--pair: there is no Pyccel kernel that is called {names}",
             line=1,
             fix="run the %%pyccel_kernel cell of the same name first, or leave out --pair",
         )
-    return JoinedKernels(objects, tuple(joined))
+    return {
+        name: kernel if (host := hosts[name]) is None else _pair(host, kernel)
+        for name, kernel in kernels.items()
+    }
 
 
 def join_again(
