@@ -35,11 +35,15 @@ class CellKernel(NamedTuple):
         What C++ calls it: ``physics::push<double, 3>``.
     line : int
         Where its name stands in the cell.
+    first_line, last_line : int
+        Lines of its whole definition.
     """
 
     name: str
     expression: str
     line: int
+    first_line: int
+    last_line: int
 
 
 class CellSymbol(NamedTuple):
@@ -96,7 +100,7 @@ class CudaCell:
         self._arguments = tuple(arguments)
         self._places = CellPlaces(text)
         self.kernels = tuple(
-            CellKernel(python_name(one.name), expression, self._places.place(one.name_offset)[0])
+            self._kernel(one, expression)
             for one, expression in zip(found.kernels, self._expressions(), strict=True)
         )
         self.symbols = tuple(
@@ -117,6 +121,12 @@ class CudaCell:
             *probe.symbols,
             *probe.symbol_facts,
         )
+
+    def _kernel(self, found: FoundKernel, expression: str) -> CellKernel:
+        line = self._places.place(found.name_offset)[0]
+        first = self._places.place(found.offset)[0]
+        last = first + found.source.count("\n")
+        return CellKernel(python_name(found.name), expression, line, first, last)
 
     def _expressions(self) -> list[str]:
         return [

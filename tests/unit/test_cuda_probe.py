@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,9 +89,9 @@ def parameters_of(text: str, **options: Any) -> tuple[CudaParameter, ...]:
 def test_every_number_and_vector_type_is_known_by_value_and_behind_a_pointer(std: str) -> None:
     types = {**NUMBERS, **VECTORS}
     listed = ", ".join(f"{one} v{i}, const {one}* p{i}" for i, one in enumerate(types))
-    cell, lowered, log = compile_cell(f"{HEADERS}__global__ void f({listed}) {{}}", std=std)
-    (signature,) = cell.signatures(lowered)
-    assert log == ""
+    cell, compiled = compile_cell(f"{HEADERS}__global__ void f({listed}) {{}}", std=std)
+    (signature,) = cell.signatures(compiled.lowered)
+    assert compiled.log == ""
     for index, (text, element) in enumerate(types.items()):
         value, pointer = signature.parameters[2 * index : 2 * index + 2]
         assert (value.name, value.kind) == (f"v{index}", "vector" if text in VECTORS else "scalar")
@@ -325,11 +327,11 @@ struct S { nothing t; };
 #endif
 """
     for arch, names in (("sm_90", ["x"]), ("sm_75", ["y", "n"])):
-        cell, lowered, log = compile_cell(text, arch=arch)
-        (signature,) = cell.signatures(lowered)
-        assert log == ""
+        cell, compiled = compile_cell(text, arch=arch)
+        (signature,) = cell.signatures(compiled.lowered)
+        assert compiled.log == ""
         assert [one.name for one in signature.parameters] == names
-        assert cell.symbol_facts(lowered) == ()
+        assert cell.symbol_facts(compiled.lowered) == ()
 
 
 def test_unnamed_parameters_and_words_of_python_get_names() -> None:
@@ -339,11 +341,63 @@ def test_unnamed_parameters_and_words_of_python_get_names() -> None:
     assert list(signature.to_inspect().parameters) == ["arg0", "lambda_", "arg2"]
 
 
-def test_the_probe_adds_nothing_to_the_cubin_but_what_is_asked_for() -> None:
-    text = "__constant__ int c[2];\n__global__ void f(int* x) { x[0] = c[0]; }"
-    cell, lowered, _ = compile_cell(text)
-    assert lowered[cell.name_expressions[0]] == "_Z1fPi"
-    assert sorted(lowered.values())[-1] == "c"
+def test_the_probe_leaves_a_byte_for_each_answer_in_the_cubin_and_nothing_else() -> None:
+    text = "__constant__ int c[2];\n__global__ void f(int* x) { x[0] = c[0]; }\n"
+    text += "struct P { int a; };\n__global__ void h(P p) {}\n"
+    text += "#if __CUDA_ARCH__ < 100\n__global__ void g() {}\n#endif"
+    cell, compiled = compile_cell(text)
+    left = {one.decode() for one in re.findall(rb"\w*kit_probe\w*", compiled.cubin)}
+    asked = {compiled.lowered[one] for one in cell.name_expressions}
+    assert left == {one for one in asked if "kit_probe" in one}
+    assert all("fact" in one or "absent" in one for one in left)
+
+
+def test_what_bodies_and_local_types_hold_is_no_matter_of_the_probe() -> None:
+    text = """
+__device__ int g(int n) { struct P { int a; } p{n}; static __device__ int inside; return p.a; }
+__global__ void f(int* x, int n) {
+    struct Local { float* y; };
+    __shared__ struct Local s;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(n));
+    auto add = [=](int i) { return i + n; };
+    for (int i = 0; i < add(n); i++) { x[i] = g(i) << 3 >> (i > 2); }
+}
+namespace after { struct P { double d; }; __global__ void h(P p) {} }
+"""
+    f, h = signatures_of(text)
+    assert [one.name for one in f.parameters] == ["x", "n"]
+    assert h.expression == "after::h"
+    assert h.parameters[0].element.fields == (StructField("d", NUMBERS["double"], (), 0),)
+    assert symbols_of(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("header", "declared", "message"),
+    [
+        (
+            "#define ARGS float* x, int n",
+            "ARGS",
+            "the compiler sees 2 parameters of f and kit sees 1",
+        ),
+        ("#define R __restrict__", "float* R x, int n", "the compiler sees 2 parameters of f"),
+        (
+            "#define NONE",
+            "float* x NONE",
+            "the compiler sees 1 parameters of f and kit sees others",
+        ),
+    ],
+)
+def test_macros_of_included_files_that_hide_parameters_are_refused(
+    tmp_path: Path, header: str, declared: str, message: str
+) -> None:
+    (tmp_path / "config.h").write_text(header)
+    text = f'#include "config.h"\n__global__ void f({declared}) {{}}'
+    with pytest.raises(CellError) as caught:
+        signatures_of(text, include_dirs=(str(tmp_path),))
+    assert message in caught.value.message
+    assert "every parameter written out" in (caught.value.fix or "")
+    (signature,) = signatures_of(text.replace('#include "config.h"', header))
+    assert signature.parameters[0].name == "x"
 
 
 def test_a_users_macros_and_names_do_not_reach_the_probe() -> None:
@@ -365,8 +419,8 @@ def test_all_architectures_of_ci_give_the_same_signature() -> None:
     text = "struct P { float4 a; char b; };\n__global__ void f(P p, double* x, bool b) {}"
     signatures = set()
     for arch in CI_ARCHITECTURES:
-        cell, lowered, _ = compile_cell(text, arch=arch)
-        signatures.add(cell.signatures(lowered))
+        cell, compiled = compile_cell(text, arch=arch)
+        signatures.add(cell.signatures(compiled.lowered))
     assert len(signatures) == 1
 
 
@@ -569,9 +623,9 @@ def test_offsets_of_parameters_are_those_of_the_compilers_own_parameter_space() 
     assert [one.offset for one in signature.parameters] == [0, 8, 24, 32, 48]
     members = "char a; P p; bool b; float4 v; short s;"
     names = [f"&at<__INTADDR__(&((All*)0)->{one})>" for one in "apbvs"]
-    lowered, _ = compile_text(
+    lowered = compile_text(
         f"{text}\nstruct All {{ {members} }};\ntemplate<long long> __device__ int at;", names
-    )
+    ).lowered
     assert [lowered[one].split("Lx")[1].rstrip("E") for one in names] == [
         "0",
         "8",

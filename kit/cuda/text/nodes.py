@@ -22,30 +22,29 @@ __all__ = [
 GLOBAL = r"\b__global__\b"
 
 _NAMES = ("identifier", "field_identifier", "type_identifier", "qualified_identifier")
-_HOLDERS = ("linkage_specification", "declaration_list", "template_declaration", "ERROR")
+_HOLDERS = (
+    "namespace_definition",
+    "linkage_specification",
+    "declaration_list",
+    "template_declaration",
+    "ERROR",
+)
 
 
 def walk_scopes(read: ReadText, root: Node) -> Iterator[tuple[Node, tuple[str, ...]]]:
     """Everything at namespace scope, with its namespaces ("" for one without a name)."""
-    stack: list[tuple[Node, tuple[str, ...]]] = [(root, ())]
+    stack = [root]
     while stack:
-        node, scope = stack.pop()
-        inner = scope
-        if node.type == "namespace_definition":
-            named = node.child_by_field_name("name")
-            text = "" if named is None else read.shown[named.start_byte : named.end_byte]
-            inner = (*scope, *(_last_word(part) for part in text.split("::")))
-        elif node is not root and node.type not in _HOLDERS:
+        node = stack.pop()
+        scope = read.scopes.at(node.start_byte)
+        if scope is None:
+            continue
+        if node is not root and node.type not in _HOLDERS:
             yield node, scope
-            # After an error the grammar may have put definitions into the function before.
-            if not node.has_error or node.type != "function_definition":
+            # After an error the grammar may have put definitions into the one before.
+            if not node.has_error:
                 continue
-        stack.extend((child, inner) for child in reversed(node.children))
-
-
-def _last_word(text: str) -> str:
-    """``v1`` of ``inline v1``."""
-    return (text.split() or [""])[-1]
+        stack.extend(reversed(node.children))
 
 
 def inner_declarator(node: Node, kind: str) -> Node | None:

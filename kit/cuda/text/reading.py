@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kit.cuda.text.conditions import Conditions
 from kit.cuda.text.macros import Macro, expand_use, parse_option
+from kit.cuda.text.scopes import Scopes, blank_ranges
 from kit.cuda.text.tokens import Token, logical_line, split_tokens
 
 __all__ = ["ReadText", "read_text"]
@@ -54,6 +55,10 @@ class ReadText:
     ----------
     shown : str
         Text with macros expanded, comments and directives blank.
+    code : str
+        `shown` with strings and characters blank, too.
+    scopes : Scopes
+        Namespaces and bodies of `shown`.
     """
 
     def __init__(
@@ -76,21 +81,21 @@ class ReadText:
             length += len(text)
         self.shown = "".join(texts)
         self._starts = [piece.start for piece in self._pieces]
+        shown = list(split_tokens(self.shown))
+        self.scopes = Scopes(shown)
+        self.code = "".join(
+            " " * len(one.text) if one.kind in ("string", "character") else one.text
+            for one in shown
+        )
 
     def parsed(self) -> bytes:
         """One byte for each character, so that the parser's offsets are ours."""
         plain = "".join(one if ord(one) < 128 else "x" for one in self.shown)
+        plain = blank_ranges(plain, self.scopes.bodies)
         # What the grammar does not know (tree-sitter-cuda 0.21).
         known = re.sub(r"\b__align__(?=\s*\()", "alignas  ", plain)
         known = re.sub(r"\b__restrict\b", "const     ", known)
         return _UNKNOWN_ATTRIBUTE.sub(lambda match: _blank(match.group()), known).encode("ascii")
-
-    def code(self) -> str:
-        """`shown` with strings and characters blanked."""
-        return "".join(
-            " " * len(one.text) if one.kind in ("string", "character") else one.text
-            for one in split_tokens(self.shown)
-        )
 
     def origin(self, offset: int) -> int:
         """Where in the cell a character of `shown` comes from; of an expansion, its use."""

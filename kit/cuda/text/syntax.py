@@ -215,7 +215,7 @@ class _Reader:
 
     def _plainly(self, pattern: str) -> Iterator[int]:
         """Where something is written outside of ``#if``."""
-        for match in re.finditer(pattern, self._read.code()):
+        for match in re.finditer(pattern, self._read.code):
             if not self._read.conditions_at(match.start()):
                 yield self._read.origin(match.start())
 
