@@ -113,7 +113,8 @@ class Nvrtc:
             words = [one.encode(errors="surrogateescape") for one in options]
             array = (ctypes.c_char_p * len(words))(*words)
             code = self._library.nvrtcCompileProgram(program, len(words), array)
-            log = self._read(program, "ProgramLog").decode(errors="replace")
+            # NVRTC (12.9) leaves zeros between its own words and those of ptxas.
+            log = self._read(program, "ProgramLog").replace(b"\0", b"").decode(errors="replace")
             if code == _COMPILATION_FAILED:
                 return Compiled(ok=False, log=log)
             if code != _SUCCESS:
@@ -144,8 +145,7 @@ class Nvrtc:
         self._call(f"nvrtcGet{what}Size", program, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(size.value)
         self._call(f"nvrtcGet{what}", program, buffer)
-        content = buffer.raw
-        return content.rstrip(b"\0") if what == "ProgramLog" else content
+        return buffer.raw
 
     def _call(self, name: str, *arguments: object) -> None:
         code = getattr(self._library, name)(*arguments)

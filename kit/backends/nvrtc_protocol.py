@@ -101,7 +101,7 @@ class NvrtcProgram:
     ptx : str
         What the cubin was made from; of the first architecture only.
     lowered : mapping of str to str
-        Expression -> name in the cubin; of the first architecture only.
+        Expression -> name in the cubin.
     seconds : mapping of str to float
         "compile": time in NVRTC [s].
     """

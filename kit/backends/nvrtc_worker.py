@@ -99,7 +99,7 @@ class NvrtcToolchain:
             code = os.waitstatus_to_exitcode(status)
             programs[architecture] = _from_file(request, architecture, code)
             start()
-        later = [replace(programs[one], ptx="", lowered={}) for one in others]
+        later = [replace(programs[one], ptx="") for one in others]
         return [programs[first], *later]
 
     def _compile(self, request: NvrtcRequest, architecture: str) -> NvrtcProgram:

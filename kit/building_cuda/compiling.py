@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kit.backends.cuda_packages import CudaPackages
 from kit.backends.nvrtc import compile_cubins, read_cubins
@@ -15,7 +15,7 @@ from kit.building_cuda.log import read_resources
 from kit.cache import JSON
 from kit.cuda.options import CudaOptions
 from kit.cuda.probe import PREFIX
-from kit.cuda.prototypes import CudaCell, parse_cuda_cell
+from kit.cuda.prototypes import parse_cuda_cell
 from kit.cuda.signature import CudaSignature, CudaSymbol, signature_to_json, symbol_to_json
 from kit.errors import CellError, one_line
 
@@ -111,31 +111,30 @@ def compile_cell(
             raise tool_failure(program)
         if not program.ok:
             raise build_error(text, cell.kernels, program, folders)
-    signatures = cell.signatures(reply.programs[0].lowered)
-    _check_names(cell, signatures)
+    lowered = [one.lowered for one in reply.programs]
+    # Code under ``#if __CUDA_ARCH__ >= 800`` is there for some architectures only.
+    signatures = _all_of(cell.signatures(one) for one in lowered)
     return CompiledCell(
         signatures=signatures,
-        symbols=cell.symbol_facts(reply.programs[0].lowered),
+        symbols=_all_of(cell.symbol_facts(one) for one in lowered),
         cubins=read_cubins(reply, scratch),
         reply=reply,
-        warnings=warnings_of(text, reply.programs[0].log),
+        warnings=warnings_of(text, cell.kernels, reply.programs[0].log),
         flags=tuple(one for one in told if not one.startswith("--include-path")),
         refusal=_refusal(text, options),
     )
 
 
-def _check_names(cell: CudaCell, signatures: Sequence[CudaSignature]) -> None:
-    """Each kernel is bound under a name of its own."""
-    seen: dict[str, CudaSignature] = {}
-    for one in signatures:
-        other = seen.setdefault(one.name, one)
-        if other is not one:
-            raise CellError(
-                f"two kernels of this cell are called {one.name}: {other.expression} in line "
-                f"{other.line}, and {one.expression}",
-                line=one.line,
-                fix="# give one of them another name, or a cell of its own",
-            )
+_Named = TypeVar("_Named", CudaSignature, CudaSymbol)
+
+
+def _all_of(lists: Iterable[Sequence[_Named]]) -> tuple[_Named, ...]:
+    """One of each name, in the cell's order."""
+    found: dict[str, _Named] = {}
+    for names in lists:
+        for one in names:
+            found.setdefault(one.name, one)
+    return tuple(sorted(found.values(), key=lambda one: one.line))
 
 
 def _refusal(text: str, options: CudaOptions) -> CellError | None:

@@ -181,7 +181,7 @@ def _trace(lines: Sequence[str]) -> list[str]:
         trace = _TRACE.fullmatch(line)
         text = line.strip() if trace is None else trace["text"].strip()
         if text:
-            found.append(clean_text(text))
+            found.append(_one_line([text]))
     return found
 
 
@@ -196,4 +196,6 @@ def _of_ptxas(lines: Sequence[str]) -> list[Message]:
 
 
 def _one_line(parts: Sequence[str]) -> str:
-    return " ".join(clean_text(" ".join(parts)).split())
+    """Without the inline namespaces of libcu++, and with its name for a size known at run time."""
+    text = " ".join(clean_text(" ".join(parts)).split())
+    return re.sub(r"::__\d+(?=::)", "", text).replace("18446744073709551615UL", "dynamic_extent")
