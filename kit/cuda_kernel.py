@@ -1,7 +1,7 @@
 """Story 2 for CUDA: target -> bind -> pack -> configuration -> checks -> launch.
 
 `CudaKernel` launches one ``__global__`` function where the call, the block, the process or the
-cell says: on the GPU, or on the CPU by the emulator. Neither copies anything; read `_launch`.
+cell says: on the GPU, or on the CPU by the emulator. Neither copies anything; read `_run_on`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class CudaKernel(CudaKernelFacts):
         """
         __tracebackhide__ = True  # IPython then shows the user's frames only
         options = LaunchOptions(grid, block, n_threads, shared_bytes, stream)
-        self._launch(self._target_of(args, kwargs), args, kwargs, options)
+        self._launch(None, args, kwargs, options)
 
     def device(self, *args: Any, **kwargs: Any) -> None:
         """Launch on the GPU, whatever target is chosen; arguments and options as of a call."""
@@ -131,12 +131,25 @@ class CudaKernel(CudaKernelFacts):
 
     def _launch(
         self,
-        target: Target,
+        target: Target | None,
         args: Sequence[object],
         kwargs: Mapping[str, object],
         options: LaunchOptions,
     ) -> None:
         __tracebackhide__ = True
+        try:
+            self._run_on(target or self._target_of(args, kwargs), args, kwargs, options)
+        except KitError as error:
+            # It says all that there is to say: no frame of kit's tells more.
+            raise error.with_traceback(None) from error.__cause__
+
+    def _run_on(
+        self,
+        target: Target,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        options: LaunchOptions,
+    ) -> None:
         values = self._cuda.bind(args, kwargs)
         packed = self._packer.pack(values, target)
         kernel, limits = self._prepare(target)

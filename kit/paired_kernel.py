@@ -69,7 +69,7 @@ class PairedKernel(CudaKernel):
             return self.pyccel.plan(*args, **kwargs)
         return super().plan(*args, **kwargs)
 
-    def _launch(
+    def _run_on(
         self,
         target: Target,
         args: Sequence[object],
@@ -82,7 +82,7 @@ class PairedKernel(CudaKernel):
         elif target == "python":
             self.pyccel.python(*args, **kwargs)
         else:
-            super()._launch(target, args, kwargs, options)
+            super()._run_on(target, args, kwargs, options)
 
     # ---- target -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,16 @@ def test_arguments_and_launches_beyond_limits_are_refused_and_nothing_is_launche
         assert (caught.value.kernel, caught.value.kind) == ("saxpy", "limit")
         assert caught.value.fix
     assert not emulator.launches
+
+
+def test_an_error_shows_the_callers_lines_and_no_frame_of_what_was_asked() -> None:
+    kernel, _ = make_kernel()
+    x, y = arrays()
+    for args, options in (((2.0, None, y, 4), {}), ((2.0, x, y, 4), {"grid": 0})):
+        with pytest.raises(KitError) as caught:
+            kernel(*args, **options)
+        shown = [one for one in caught.traceback if "__tracebackhide__" not in one.locals]
+        assert {Path(one.path) for one in shown} == {Path(__file__)}
 
 
 def test_launch_bounds_make_the_usual_block_smaller() -> None:
