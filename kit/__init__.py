@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kit.backends.devices import synchronize
     from kit.copying.pool import release_buffers
     from kit.decorate import KernelNamespace, pyccel_kernel
+    from kit.decorate_cuda import cuda_kernel
     from kit.errors import (
         ArgumentRefused,
         BuildError,
@@ -55,6 +56,7 @@ __all__ = [
     "TransferCount",
     "assert_no_transfers",
     "count_transfers",
+    "cuda_kernel",
     "inspect_layout",
     "pyccel_kernel",
     "release_buffers",
@@ -72,6 +74,7 @@ _HOMES = {
     "kit.backends.devices": ("synchronize",),
     "kit.copying.pool": ("release_buffers",),
     "kit.decorate": ("KernelNamespace", "pyccel_kernel"),
+    "kit.decorate_cuda": ("cuda_kernel",),
     "kit.errors": (
         "ArgumentRefused",
         "BuildError",

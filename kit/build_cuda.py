@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kit.building_cuda.obtain import ObtainedCell, obtain_cell
 from kit.cuda.cell_build import CudaCellBuild
 from kit.cuda.options import CudaOptions
-from kit.cuda_kernel import CudaKernel
 from kit.cuda_target import choose_target
+from kit.kernel_cuda import CudaKernel
 from kit.trace import BuildRecord
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""``%load_ext kit``: registers the magics and their completion, and warms the compile worker."""
+"""``%load_ext kit``: registers the magics and their completion, and warms the compile workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _unloaders: WeakKeyDictionary[InteractiveShell, list[Callable[[], None]]] = Weak
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register kit's magics in `shell`; a second time changes nothing.
 
-    Starts the compile worker in the background, unless ``KIT_PREWARM=0``.
+    Starts the compile workers in the background, unless ``KIT_PREWARM=0``.
     """
     if shell in _unloaders:
         return
@@ -72,9 +72,11 @@ def _cuda_cells_of(shell: InteractiveShell) -> Callable[[str, str], None]:
 def _prewarm() -> None:
     if os.environ.get("KIT_PREWARM") == "0":
         return
-    from kit.backends.pyccel import prewarm  # what only builds need is imported for them
+    # What only builds need is imported for them.
+    from kit.backends import nvrtc, pyccel
 
-    prewarm()
+    pyccel.prewarm()
+    nvrtc.prewarm()
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from kit.arrays import array_kind
 from kit.cuda.configuration import LaunchOptions, take_out_options
-from kit.cuda_kernel import CudaKernel
 from kit.cuda_target import TargetChoice, choose_target
 from kit.errors import argument_refused
 from kit.kernel import PyccelKernel
+from kit.kernel_cuda import CudaKernel
 from kit.targets import CHOICES, chosen_target
 
 if TYPE_CHECKING:

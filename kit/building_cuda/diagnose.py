@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from kit.backends.nvrtc_protocol import NvrtcProgram
 from kit.backends.source import character_column
-from kit.building_cuda.advice import Advice, advise
+from kit.building_cuda.answers import Advice, advise
 from kit.building_cuda.command import PROGRAM
 from kit.building_cuda.log import Message, read_messages
 from kit.cuda.includes import leading_include

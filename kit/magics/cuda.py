@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from kit.build_cuda import BuiltCudaCell, build_cuda_cell
 from kit.cuda.options import CudaOptions
-from kit.cuda_kernel import CudaKernel
 from kit.errors import KitError
 from kit.kernel import PyccelKernel
+from kit.kernel_cuda import CudaKernel
 from kit.magics.cell_magic import CellMagic
 from kit.magics.cuda_request import CUDA_KERNEL, CudaRequest, parse_cuda_request
 from kit.magics.cuda_summary import summary_of_kernel

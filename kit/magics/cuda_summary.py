@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kit.cuda_kernel import CudaKernel
+from kit.kernel_cuda import CudaKernel
 from kit.show.build_text import kernel_line
 from kit.show.cuda_text import ResourceRow, resource_lines, target_words
 from kit.show.stability import is_stable_output

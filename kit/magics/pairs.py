@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kit.cuda.pairing import check_pair
-from kit.cuda_kernel import CudaKernel
 from kit.errors import CellError, one_line
 from kit.kernel import PyccelKernel
+from kit.kernel_cuda import CudaKernel
 from kit.magics.cuda_request import CUDA_KERNEL
 from kit.magics.request import PYCCEL_KERNEL
 from kit.paired_kernel import PairedKernel

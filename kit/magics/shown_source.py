@@ -6,8 +6,8 @@ import re
 from typing import cast
 
 from kit.cuda.signature import CudaSignature
-from kit.cuda_kernel import CudaKernel
 from kit.kernel import PyccelKernel
+from kit.kernel_cuda import CudaKernel
 from kit.magics.source_text import SourceText, choose_source
 from kit.paired_kernel import PairedKernel
 from kit.terms import Language

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from kit.build_cuda import build_cuda_cell
 from kit.cuda.options import CudaOptions
-from kit.cuda_kernel import CudaKernel
+from kit.kernel_cuda import CudaKernel
 
 CELL = r"""
 #include <kit/array_view.cuh>

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from kit.arrayview import ArrayView
-from kit.cuda_kernel import CudaKernel
 from kit.errors import ArgumentRefused, KitError, LaunchError
+from kit.kernel_cuda import CudaKernel
 from kit.targets import use_target
 from tests.contracts.cuda_cells import build
 from tests.unit.fake_cuda import FakeArray

@@ -16,8 +16,8 @@ import kit
 from kit.architectures import ARCHITECTURES, estimate_occupancy
 from kit.backends.cupy_device import DeviceCell
 from kit.backends.find_device import find_device, find_devices
-from kit.cuda_kernel import CudaKernel
 from kit.errors import ArgumentRefused, KitError, LaunchError
+from kit.kernel_cuda import CudaKernel
 from kit.targets import use_target
 from tests.contracts.cuda_cells import build
 

@@ -13,7 +13,7 @@ from kit.cuda.cell_build import CudaCellBuild
 from kit.cuda.options import CudaOptions
 from kit.cuda.signature import CudaParameter, CudaSignature, CudaSymbol, Element
 from kit.cuda.symbols import symbol_dtype
-from kit.cuda_kernel import CudaKernel
+from kit.kernel_cuda import CudaKernel
 from kit.launch import Launch
 from kit.terms import Target
 from kit.trace import BuildRecord, KernelResources

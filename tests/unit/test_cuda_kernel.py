@@ -16,9 +16,9 @@ from kit import cuda_target
 from kit.arrayview import ArrayView
 from kit.backends.find_device import DeviceFacts
 from kit.cuda.options import CudaOptions
-from kit.cuda_kernel import CudaKernel
 from kit.errors import ArgumentRefused, KitError, LaunchError
 from kit.kernel import PyccelKernel
+from kit.kernel_cuda import CudaKernel
 from kit.launch import Launch
 from kit.targets import use_target
 from kit.trace import KernelResources

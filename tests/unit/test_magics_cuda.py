@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kit.cuda_kernel import CudaKernel
 from kit.errors import (
     BuildError,
     CellError,
@@ -18,6 +17,7 @@ from kit.errors import (
     StaleKernelError,
 )
 from kit.kernel import PyccelKernel
+from kit.kernel_cuda import CudaKernel
 from kit.paired_kernel import PairedKernel
 from kit.stale import StaleKernel
 from tests.unit.magic_shell import ShellUser
