@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kit.cuda.codes import ARRAY, CLASS, POINTER, SCALAR, SCALARS, VOID
+from kit.cuda.codes import ARRAY, CLASS, NAME_CHARACTERS, POINTER, SCALAR, SCALARS, VOID
 
 __all__ = [
     "ClassType",
@@ -229,7 +229,9 @@ class _Numbers:
 
     def _class(self) -> ClassType:
         size, alignment = self.take(), self.take()
-        name = "".join(chr(self.take()) for _ in range(self.take()))
+        words = [self.take() for _ in range(self.take())]
+        letters = b"".join(one.to_bytes(NAME_CHARACTERS, "big") for one in words)
+        name = letters.rstrip(b"\0").decode(errors="replace")
         arguments = self._arguments()
         numbers = self.take()
         end = self._at + numbers
@@ -237,7 +239,7 @@ class _Numbers:
         fields: list[FieldType | None] = []
         while self._at < end:
             fields.append(self.field(self.take()) if self.take() else None)
-        return ClassType(size, alignment, _type_name(name), arguments, struct, tuple(fields))
+        return ClassType(size, alignment, name, arguments, struct, tuple(fields))
 
     def _arguments(self) -> ViewArguments | None:
         count = self.take()
@@ -245,8 +247,3 @@ class _Numbers:
             return None
         number, const = (self.take(), bool(self.take() & _CONST)) if count == 2 else (None, False)
         return ViewArguments(self.type(), number, const)
-
-
-def _type_name(pretty: str) -> str:
-    """The type in ``const char *f() [with T = a::B<int>]``."""
-    return pretty.partition(" = ")[2].removesuffix("]")

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ARRAY", "CLASS", "OTHER", "POINTER", "SCALAR", "SCALARS", "VECTORS", "VOID", "Scalar"]
+__all__ = [
+    "ARRAY",
+    "CLASS",
+    "NAME_CHARACTERS",
+    "NAME_LONGEST",
+    "OTHER",
+    "POINTER",
+    "SCALAR",
+    "SCALARS",
+    "VECTORS",
+    "VOID",
+    "Scalar",
+]
 
 SCALAR, POINTER, CLASS, VOID, ARRAY, OTHER = 1, 2, 3, 4, 5, 6
 """First number of a type: one number or vector type; pointer; struct, union or class; ``void``;
 array; anything
 else (references, functions, members)."""
+
+
+NAME_CHARACTERS, NAME_LONGEST = 7, 154
+"""Characters of a class's name in one integer; and of the name that are told at all."""
 
 
 class Scalar(NamedTuple):

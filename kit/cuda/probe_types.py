@@ -8,7 +8,7 @@ kernel     1; number of ``__launch_bounds__``'s arguments, these; number of para
 parameter  size, alignment, its type; of a pointer: ``const`` or not, the type that it points at
 number     `SCALAR`, size, alignment, code, width of a vector type or 0
 pointer    `POINTER`, size, alignment: inside of another type it is not followed
-class      `CLASS`, size, alignment; length of its name, this; template arguments; number of all
+class      `CLASS`, size, alignment; words of its name, these; template arguments; number of all
            that follows: index of the struct, and of each field 0 or 1, its offset, the field
 field      number of its extents, these, the type of an element
 =========  ======================================================================================
@@ -16,7 +16,18 @@ field      number of its extents, these, the type of an element
 
 from __future__ import annotations
 
-from kit.cuda.codes import ARRAY, CLASS, OTHER, POINTER, SCALAR, SCALARS, VECTORS, VOID
+from kit.cuda.codes import (
+    ARRAY,
+    CLASS,
+    NAME_CHARACTERS,
+    NAME_LONGEST,
+    OTHER,
+    POINTER,
+    SCALAR,
+    SCALARS,
+    VECTORS,
+    VOID,
+)
 
 __all__ = ["PROBE_TYPES"]
 
@@ -83,23 +94,36 @@ template<class @T, decltype(sizeof(0)) = sizeof(@T)>
 __device__ @list<sizeof(@T), alignof(@T)> @measure(int);
 template<class @T> __device__ @list<0, 0> @measure(long);
 
-// Names of classes, character by character, as the compiler spells them.
+// Names of classes as the compiler spells them, seven characters in an integer: what takes time
+// here are template arguments, and calls that are evaluated.
 template<int...> struct @indices;
 template<int @N, int... @I> struct @count : @count<@N - 1, @N - 1, @I...> {{}};
 template<int... @I> struct @count<0, @I...> {{ using @is = @indices<@I...>; }};
 template<class @T> constexpr __device__ const char* @pretty() {{ return __PRETTY_FUNCTION__; }}
-constexpr __device__ int @length(const char* @text) {{
-    int @n = 0;
-    while (@text[@n]) ++@n;
+constexpr __device__ int @find(const char* @text, char @mark, int @at) {{
+    while (@text[@at] && @text[@at] != @mark) ++@at;
+    return @at;
+}}
+constexpr __device__ long long @word(const char* @text, int @at, int @end) {{
+    long long @n = 0;
+    for (int @i = 0; @i < {NAME_CHARACTERS}; ++@i, ++@at)
+        @n = @n * 256 + (@at < @end ? (unsigned char)@text[@at] : 0);
     return @n;
 }}
-template<class @T, class> struct @spell;
-template<class @T, int... @I> struct @spell<@T, @indices<@I...>> {{
-    using @is = @list<sizeof...(@I), @pretty<@T>()[@I]...>;
+template<class @T, int @F, int @E, class> struct @spell;
+template<class @T, int @F, int @E, int... @I> struct @spell<@T, @F, @E, @indices<@I...>> {{
+    using @is = @list<sizeof...(@I), @word(@pretty<@T>(), @F + {NAME_CHARACTERS} * @I, @E)...>;
 }};
-template<class @T> struct @name
-    : @spell<@T, typename @count<(@length(@pretty<@T>()) < 150
-                                         ? @length(@pretty<@T>()) : 150)>::@is> {{}};
+template<class @T> struct @name {{
+    enum {{
+        @from = @find(@pretty<@T>(), '=', 0) + 2, // "[with T = "
+        @to = @find(@pretty<@T>(), 0, @from) - 1,
+        @most = {NAME_LONGEST},
+        @end = @to - @from < @most ? @to : @from + @most,
+        @words = (@end - @from + {NAME_CHARACTERS - 1}) / {NAME_CHARACTERS}
+    }};
+    using @is = typename @spell<@T, @from, @end, typename @count<@words>::@is>::@is;
+}};
 
 template<class> struct @scalar {{ using @is = @list<>; }};
 template<class> struct @struct {{ using @is = @list<>; }};
