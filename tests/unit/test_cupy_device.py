@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import inspect
 import threading
 import weakref
 from collections.abc import Iterator
@@ -40,6 +42,36 @@ def no_callbacks_left() -> Iterator[None]:
     before = list(gc.callbacks)
     yield
     gc.callbacks[:] = before
+
+
+# ---- the stand-in -----------------------------------------------------------------------------
+
+
+def test_the_stand_in_takes_what_cupys_own_functions_take() -> None:
+    """CuPy loads without a GPU; its functions say in their documentation what they take."""
+    modules = [
+        importlib.import_module(f"cupy_backends.cuda.api.{one}") for one in ("driver", "runtime")
+    ]
+    names = [name for name in vars(FakeCuda) if name[0].islower() and name not in OWN]
+    assert len(names) > 18
+    for name in names:
+        found = next(getattr(one, name) for one in modules if hasattr(one, name))
+        stand_in = getattr(FakeCuda, name)
+        if not callable(stand_in):
+            assert found == stand_in
+            continue
+        declared = str(found.__doc__).partition("(")[2].partition(")")[0]
+        taken = [one.rpartition(" ")[2].partition("=")[0] for one in declared.split(", ") if one]
+        expected = list(inspect.signature(stand_in).parameters)[1:]
+        assert len(taken) == len(expected), f"{name}({declared})"
+
+
+OWN = {
+    *("capabilities", "now", "bound", "launches", "calls", "fails", "refuses", "modules"),
+    *("functions", "events", "streams", "memory", "allowed", "stream"),
+    *("binding", "finish", "new_stream", "array"),
+}
+"""What of it is the tests', not CUDA's."""
 
 
 # ---- launches -------------------------------------------------------------------------------
