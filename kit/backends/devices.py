@@ -11,6 +11,7 @@ from typing import Final
 from kit.backends.cupy_binding import Binding, find_binding
 from kit.backends.device_faults import describe_failure
 from kit.backends.launch_events import LaunchEvents
+from kit.errors import KitError, one_line
 
 __all__ = ["Devices", "find_gpus", "synchronize"]
 
@@ -25,9 +26,17 @@ def find_gpus() -> Devices:
     Raises
     ------
     KitError
-        There is none, or no CuPy.
+        There is none, no CuPy, or CuPy cannot use what is there.
     """
-    return Devices(find_binding())
+    binding = find_binding()
+    try:
+        return Devices(binding)
+    except binding.runtime.CUDARuntimeError as error:
+        raise KitError(
+            f"CuPy cannot use the GPU that is here: {one_line(str(error))}\n"
+            "  fix: a newer driver, or a CuPy for this one (nvidia-smi says which CUDA it has); "
+            "k.emulator(...) with host arrays needs neither"
+        ) from error
 
 
 def synchronize() -> None:

@@ -424,6 +424,20 @@ def test_loading_without_a_gpu_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch
     assert "emulator" in str(caught.value)
 
 
+def test_a_driver_that_cupy_cannot_use_is_told_apart_from_no_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class OldDriver(FakeCuda):
+        def getDeviceCount(self) -> int:
+            raise self.CUDARuntimeError(35)
+
+    monkeypatch.setattr(devices_module, "find_binding", OldDriver().binding)
+    devices_module.find_gpus.cache_clear()
+    with pytest.raises(KitError, match=r"cannot use the GPU .*cudaError35") as caught:
+        load(CUBINS)
+    assert "nvidia-smi" in str(caught.value)
+
+
 # ---- variables --------------------------------------------------------------------------------
 
 
