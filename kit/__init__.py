@@ -98,6 +98,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    if name == "testing":  # a package of its own, which is imported when it is first used
+        return import_module("kit.testing")
     module = _HOME.get(name)
     if module is None:
         raise AttributeError(f"module 'kit' has no attribute {name!r}")
