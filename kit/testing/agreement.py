@@ -12,9 +12,9 @@ import numpy as np
 
 from kit.kernel import PyccelKernel
 from kit.terms import Target
+from kit.testing.choices import array_choices, bound_arguments
 from kit.testing.differences import Tolerance
 from kit.testing.findings import Agreement, Findings
-from kit.testing.choices import array_choices, bound_arguments
 from kit.testing.runs import Case, combinations, find_runs, run_case
 
 __all__ = ["assert_kernels_agree"]

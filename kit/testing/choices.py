@@ -11,8 +11,8 @@ from kit.arrayview import ArrayView
 from kit.errors import KitError
 from kit.kernel import PyccelKernel
 from kit.kernel_cuda import CudaKernel
-from kit.testing.array_layout import ArrayLayout
 from kit.testing.argument_copies import Values, generated_layouts
+from kit.testing.array_layout import ArrayLayout
 
 __all__ = ["ArrayChoice", "array_choices", "bound_arguments"]
 

@@ -13,8 +13,8 @@ from kit.backends.find_device import find_device
 from kit.errors import CopyWarning, KitError
 from kit.kernel import PyccelKernel
 from kit.terms import Target
-from kit.testing.array_layout import ArrayLayout
 from kit.testing.argument_copies import LaidOut
+from kit.testing.array_layout import ArrayLayout
 from kit.testing.choices import ArrayChoice
 
 __all__ = ["Case", "Result", "Run", "combinations", "find_runs", "run_case"]
