@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -330,3 +334,28 @@ def test_the_list_of_the_store_names_cuda_kernels(
     listed = user.good("%kit_cache list").output
     assert "scale (cuda)" in listed
     assert "scale (emulator)" in listed
+
+
+# ---- what is imported --------------------------------------------------------------------------
+
+CHILD = """
+import sys
+from tests.unit.magic_shell import ShellUser
+with ShellUser() as user:
+    user.good("%%pyccel_kernel -q\\ndef f(x: float) -> float:\\n    return x\\n")
+    user.good("%kit_plan f(1.0)")
+    assert not {"kit.kernel_cuda", "kit.build_cuda", "kit.magics.pairs"} & set(sys.modules)
+    user.good(CELL)
+    user.names["scale"].stub()
+    assert not {"tree_sitter", "cuda.bindings", "cupy"} & set(sys.modules), sorted(sys.modules)
+"""
+
+
+def test_cells_that_were_built_before_load_no_parser_and_no_cuda_library(user: ShellUser) -> None:
+    user.good(SCALE)
+    environment = {**os.environ, "KIT_PREWARM": "0"}
+    code = CHILD.replace("CELL", repr(SCALE))
+    root = Path(__file__).parents[2]  # for tests.unit.magic_shell
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
