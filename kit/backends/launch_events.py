@@ -22,6 +22,8 @@ _MOST: Final = 256
 _LOOK_AT: Final = 2
 """Launches that are asked about at each new one: more than come in, so that they get fewer."""
 
+_PER_THREAD: Final = 2  # cudaStreamPerThread
+
 _VALUES: Final = frozenset({bool, int, float, complex})
 
 
@@ -48,7 +50,7 @@ class LaunchEvents:
     def __init__(self, runtime: Any) -> None:
         self._runtime = runtime
         self._lock = threading.Lock()
-        self._streams: dict[int, deque[_Held]] = {}
+        self._streams: dict[tuple[int, int], deque[_Held]] = {}
         self._spare: list[int] = []
 
     def hold(self, stream: int, kernel: str, values: Sequence[object]) -> None:
@@ -56,8 +58,10 @@ class LaunchEvents:
         arrays = tuple(
             one for one in values if type(one) not in _VALUES and not isinstance(one, np.generic)
         )
+        # Address 2 is each thread's own default stream: as many streams as threads.
+        key = (stream, threading.get_ident() if stream == _PER_THREAD else 0)
         with self._lock:
-            launches = self._streams.setdefault(stream, deque())
+            launches = self._streams.setdefault(key, deque())
             last = launches[-1] if launches else None
             if last is not None and _same(last.arrays, arrays):
                 # A loop over the same arrays: one event, which happens later now.

@@ -321,6 +321,21 @@ def test_each_stream_holds_its_own() -> None:
     assert gone() is None
 
 
+def test_the_default_stream_of_each_thread_holds_its_own() -> None:
+    cuda = FakeCuda()
+    _, kernel = make(cuda)
+    x, y = cuda.array(), cuda.array()
+
+    def work() -> None:
+        kernel.launch(4096, ONE, stream=2, holding=arguments(x, y))
+
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(cuda.events) == 2
+
+
 # ---- errors ---------------------------------------------------------------------------------
 
 
