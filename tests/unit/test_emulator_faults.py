@@ -271,7 +271,10 @@ def test_a_fault_of_the_process_itself_during_a_launch_is_not_the_kernels() -> N
         import ctypes, threading, numpy as np
         from tests.unit.cuda_calls import Cell
         cell = Cell({SOURCE!r}, *{KERNELS!r})
-        threading.Timer(0.2, ctypes.string_at, (8,)).start()
+        def fault():
+            cell("add_one", 1, 32, np.zeros(32, np.int32))  # this thread has run kernels, too
+            ctypes.string_at(8)
+        threading.Timer(0.2, fault).start()
         cell("endless", 1, 32, np.zeros(4, np.int32))
         print("not reached")
     """
