@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -153,6 +151,9 @@ def _native() -> tuple[str, ...]:
 
 def _run(command: list[str], scratch: Path) -> str:
     """Run a command that dies with this call: Ctrl-C ends the compiler and what it started."""
+    import signal
+    import subprocess
+
     process = subprocess.Popen(
         command,
         cwd=scratch,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -154,6 +152,9 @@ def _ranges(mask: int) -> str:
 
 def _cell_lines(pcs: Sequence[int | None], library: Path, base: int) -> list[int | None]:
     """For each address the innermost line of the cell that it belongs to, or None."""
+    import shutil
+    import subprocess
+
     known = [pc - base for pc in pcs if pc is not None and pc >= base]
     program = shutil.which("addr2line")
     if not known or program is None:

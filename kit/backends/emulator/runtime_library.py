@@ -7,6 +7,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,8 +47,9 @@ class Runtime(NamedTuple):
     free: Callable[[int | None], None]
 
 
+@cache
 def source_digest() -> str:
-    """Of the emulator's own C++ files, which cells and runtime are built from."""
+    """Of the emulator's own C++ files, which cells and runtime are built from; read once."""
     files = sorted([*INCLUDE.rglob("*"), *_SOURCES.glob("*")])
     hashed = hashlib.sha256()
     for file in files:
