@@ -1,6 +1,6 @@
 """Run the benchmarks, print a table, write it to ``benchmarks/results/``.
 
-``python -m benchmarks.run [cell] [kernels] [call] [copy] [view] [emulator]``; no name runs all.
+``python -m benchmarks.run [cell] [cuda_cell] [kernels] ...``, any of `NAMES`; no name runs all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.measure import Row, machine
 
 RESULTS = Path(__file__).resolve().parent / "results"
-NAMES = ("cell", "kernels", "call", "copy", "view", "emulator")
+NAMES = ("cell", "kernels", "call", "copy", "view", "cuda_cell", "emulator")
 
 
 def main(names: Sequence[str]) -> int:

@@ -52,7 +52,8 @@ def includes_of(text: str) -> list[Include]:
     [Include(line=1, name='a.cuh', is_quoted=True), Include(line=3, name='b/c.h', is_quoted=False),
         Include(line=5, name=None, is_quoted=False)]
     """
-    if "include" not in _unspliced(text):
+    text = text.replace("\r\n", "\n")
+    if "include" not in text.replace("\\\n", ""):
         return []
     spliced = _spliced(text)
     found: list[Include] = []
@@ -156,9 +157,10 @@ class _Closure:
         if one.name is None:
             yield from self._everything()
             return
-        places = [*([directory] if one.is_quoted and directory else []), *self._dirs]
+        beside = [directory] if one.is_quoted and directory else []
+        places = ["/"] if one.name[0] == "/" else [*beside, *self._dirs]
         for place in places:
-            path = os.path.normpath(f"{place}/{one.name}" if one.name[0] != "/" else one.name)
+            path = os.path.normpath(f"{place}/{one.name}")
             if os.path.isfile(path):  # noqa: PTH113 - as above
                 # Not only the first: ``#include_next`` means the one behind it.
                 yield path
@@ -181,10 +183,6 @@ class _Closure:
                     yield f"{folder}/{name}"
 
 
-def _unspliced(text: str) -> str:
-    return text.replace("\\\n", "")
-
-
 def _spliced(text: str) -> str:
     """The text with lines that end in a backslash joined, and as many lines as before.
 
@@ -195,7 +193,7 @@ def _spliced(text: str) -> str:
     """
     lines: list[str] = []
     joined, owed = "", 0
-    for line in text.replace("\r\n", "\n").split("\n"):
+    for line in text.split("\n"):
         if line.endswith("\\"):
             joined, owed = joined + line[:-1], owed + 1
         else:
