@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -88,13 +89,16 @@ class CudaKernelFacts(PyccelKernel):
         -------
         tuple of int or None
             Of the first array, without the components of vector types; None where the kernel takes
-            no array.
+            no array. A kernel that looks at x alone sees an array behind a bare pointer as one row.
         """
         if self._sizing is None:
             return None
         shape = _shape_of(values[self._sizing])
-        width = self._cuda.parameters[self._sizing].element.width
-        return shape[:-1] if width > 1 and shape[-1:] == (width,) else shape
+        parameter = self._cuda.parameters[self._sizing]
+        width = parameter.element.width
+        shape = shape[:-1] if width > 1 and shape[-1:] == (width,) else shape
+        is_flat = parameter.kind == "pointer" and self._cuda.axes == 1
+        return (prod(shape),) if is_flat and len(shape) != 1 else shape
 
     @property
     def cell(self) -> CudaCellBuild:

@@ -54,7 +54,7 @@ class CudaKernel(CudaKernelFacts):
     def __init__(self, signature: CudaSignature, *, cell: CudaCellBuild) -> None:
         super().__init__(signature, cell=cell)
         self._packer = ArgumentPacker(signature)
-        self._planner = LaunchPlanner(signature.name, cell.options.block)
+        self._planner = LaunchPlanner(signature.name, cell.options.block, signature.axes)
         self._ready: dict[tuple[Target, str | None], _Ready] = {}
 
     # ---- a call -----------------------------------------------------------------------------
@@ -83,8 +83,10 @@ class CudaKernel(CudaKernelFacts):
             or less where the kernel allows less.
         n_threads : int or up to three
             Instead of `grid`: as many blocks as so many threads take. By default one thread for
-            each element along the first array's leading axes, as many axes as the block has: x
-            along axis 0, y along axis 1, z along axis 2.
+            each element along the first array's leading axes, x along axis 0, y along axis 1, z
+            along axis 2: as many axes as the block has, and no fewer than the kernel reads of
+            ``blockIdx`` and ``threadIdx``. An array behind a bare pointer has one axis for a kernel
+            that reads x alone.
         shared_bytes : int
             Dynamic shared memory of a block [bytes].
         stream : CuPy stream, address, or object with ``__cuda_stream__``

@@ -13,6 +13,9 @@ __all__ = ["LaunchOptions", "LaunchPlanner", "parse_extents", "plan_launch", "ta
 _BLOCKS: Final = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 """Threads of a block where nobody says, by the number of axes."""
 
+_NAMES: Final = {2: "x and y", 3: "x, y and z"}
+_EXTENTS: Final = ("n", "m", "l")
+
 
 class LaunchOptions(NamedTuple):
     """What a call says about its launch, beside the arguments of the kernel.
@@ -56,11 +59,14 @@ class LaunchPlanner:
         Name for messages.
     block : tuple of int or None
         Of a call that says none.
+    axes : int
+        Axes of the launch that the kernel looks at.
     """
 
-    def __init__(self, kernel: str, block: tuple[int, ...] | None) -> None:
+    def __init__(self, kernel: str, block: tuple[int, ...] | None, axes: int = 1) -> None:
         self._kernel = kernel
         self._block = block
+        self._axes = axes
         self._last: _Planned | None = None
 
     def plan(
@@ -92,6 +98,7 @@ class LaunchPlanner:
             shared_bytes=options.shared_bytes,
             shape=shape,
             limits=limits,
+            axes=self._axes,
         )
         if launch is not None:
             check_launch(self._kernel, launch, limits)
@@ -110,6 +117,7 @@ def plan_launch(
     shared_bytes: object,
     shape: Sequence[int] | None,
     limits: LaunchLimits,
+    axes: int = 1,
 ) -> Launch | None:
     """The launch that a call asks for; `kit.launch.check_launch` says whether it can be.
 
@@ -119,14 +127,17 @@ def plan_launch(
         Name for messages.
     grid, block, n_threads : int, or up to three of them, or None
         What the call says. Without `grid` there are as many blocks as `n_threads` takes; without
-        both, one thread for each element of the leading axes of `shape`, as many axes as the block
-        has. Threads count along x for the first axis, y for the second, z for the third.
+        both, one thread for each element of the leading axes of `shape`: as many axes as the block
+        has, and no fewer than the kernel looks at. Threads count along x for the first axis, y for
+        the second, z for the third.
     shared_bytes : int
         Dynamic shared memory of a block [bytes].
     shape : sequence of int or None
         Extents of the first array; None where the kernel takes none.
     limits : LaunchLimits
         So that a block which nobody gave is no larger.
+    axes : int
+        Axes of the launch that the kernel looks at.
 
     Returns
     -------
@@ -136,7 +147,8 @@ def plan_launch(
     Raises
     ------
     LaunchError
-        Something is no integer, or `grid` and `n_threads` are both given.
+        Something is no integer, `grid` and `n_threads` are both given, or `shape` has fewer axes
+        than the kernel looks at.
 
     Examples
     --------
@@ -154,7 +166,7 @@ def plan_launch(
         blocks = parse_extents(kernel, "grid", grid)
         threads = threads or _usual_block(len(blocks), limits)
         return Launch(_padded(blocks), _padded(threads), shared)
-    wanted = _wanted_threads(kernel, n_threads, shape, len(threads or (0,)))
+    wanted = _wanted_threads(kernel, n_threads, shape, axes, len(threads or ()))
     if 0 in wanted:
         return None
     size = _padded(threads or _usual_block(len(wanted), limits))
@@ -181,13 +193,17 @@ def parse_extents(kernel: str, name: str, value: object) -> tuple[int, ...]:
 
 
 def _wanted_threads(
-    kernel: str, n_threads: object, shape: Sequence[int] | None, axes: int
+    kernel: str, n_threads: object, shape: Sequence[int] | None, axes: int, axes_of_block: int
 ) -> tuple[int, ...]:
     if n_threads is None:
         if shape is None:
             found = "no array to take the number of threads from"
             raise launch_refused(kernel, found, "n_threads= or grid=", "n_threads=1000")
-        return tuple(shape[:axes]) or (1,)
+        if axes > max(len(shape), 1):
+            found = f"a first array of {len(shape)} axes, and threads along {_NAMES[axes]}"
+            fix = f"n_threads=({', '.join(_EXTENTS[:axes])})"
+            raise launch_refused(kernel, found, "n_threads= or grid=", fix)
+        return tuple(shape[: max(axes, axes_of_block)]) or (1,)
     wanted = parse_extents(kernel, "n_threads", n_threads)
     if min(wanted) < 0:
         found = f"n_threads={n_threads!r}"

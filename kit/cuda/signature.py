@@ -153,6 +153,9 @@ class CudaSignature(NamedTuple):
         Its first line in the cell.
     doc : str
         The comment right above it, without comment marks.
+    axes : int
+        Of a launch that it looks at: 2 where it reads ``blockIdx.y`` or ``threadIdx.y``, itself or
+        by what it calls, 3 for ``z``.
     """
 
     name: str
@@ -165,6 +168,7 @@ class CudaSignature(NamedTuple):
     source: str
     line: int
     doc: str
+    axes: int = 1
 
     @property
     def outputs(self) -> tuple[str, ...]:

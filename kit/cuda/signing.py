@@ -11,6 +11,7 @@ from kit.cuda.intents import check_outputs, outputs_of
 from kit.cuda.signature import CudaParameter, CudaSignature
 from kit.cuda.text.cell_places import CellPlaces
 from kit.cuda.text.found import Found, FoundKernel
+from kit.cuda.text.launch_axes import count_launch_axes
 
 __all__ = ["python_name", "sign"]
 
@@ -134,6 +135,7 @@ def _signature(
         source=kernel.source,
         line=places.place(kernel.offset)[0],
         doc=kernel.doc,
+        axes=count_launch_axes(kernel.source, places.text),
     )
 
 

@@ -20,6 +20,7 @@ def plan(
     shared_bytes: object = 0,
     shape: Any = None,
     limits: LaunchLimits = LaunchLimits(),  # noqa: B008 -- an immutable tuple
+    axes: int = 1,
 ) -> Launch | None:
     return plan_launch(
         "f",
@@ -29,6 +30,7 @@ def plan(
         shared_bytes=shared_bytes,
         shape=shape,
         limits=limits,
+        axes=axes,
     )
 
 
@@ -44,6 +46,12 @@ def plan(
         ({"shape": (100, 40, 3), "block": (8, 4, 2)}, Launch((13, 10, 2), (8, 4, 2))),
         ({"shape": (100,), "block": (8, 4)}, Launch((13, 1, 1), (8, 4, 1))),
         ({"shape": (100, 40), "block": 32}, Launch((4, 1, 1), (32, 1, 1))),
+        # No fewer than the kernel reads, whatever the block has.
+        ({"shape": (100, 40), "axes": 2}, Launch((7, 3, 1), (16, 16, 1))),
+        ({"shape": (100, 40, 3), "axes": 3}, Launch((13, 5, 1), (8, 8, 4))),
+        ({"shape": (100, 40), "axes": 2, "block": 32}, Launch((4, 40, 1), (32, 1, 1))),
+        ({"shape": (), "axes": 1}, Launch((1, 1, 1), (256, 1, 1))),
+        ({"n_threads": 9, "axes": 2}, Launch((1, 1, 1), (256, 1, 1))),
         # n_threads names the axes.
         ({"n_threads": 1}, Launch((1, 1, 1), (256, 1, 1))),
         ({"n_threads": (100, 40)}, Launch((7, 3, 1), (16, 16, 1))),
@@ -99,3 +107,12 @@ def test_what_is_no_configuration_is_refused_with_a_fix(given: dict[str, Any], w
     assert caught.value.kind == "limit"
     assert words in str(caught.value)
     assert caught.value.fix
+
+
+@pytest.mark.parametrize(("shape", "axes"), [((9,), 2), ((), 2), ((9, 9), 3)])
+def test_an_array_with_fewer_axes_than_the_kernel_reads_says_no_number_of_threads(
+    shape: tuple[int, ...], axes: int
+) -> None:
+    with pytest.raises(LaunchError, match="n_threads=") as caught:
+        plan(shape=shape, axes=axes)
+    assert caught.value.kind == "limit"

@@ -15,10 +15,15 @@ class CellPlaces:
     ----------
     text : str
         The cell; its first line is line 1.
+
+    Attributes
+    ----------
+    text : str
+        The same.
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._source = Source(text)
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -29,12 +34,12 @@ class CellPlaces:
         >>> CellPlaces("ab\\ncd").place(4)
         (2, 2)
         """
-        before = self._text[:offset]
+        before = self.text[:offset]
         return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
     def offset(self, line: int, column: int) -> int:
         """Characters before a line and a column, both from 1."""
-        lines = self._text.split("\n")
+        lines = self.text.split("\n")
         return sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
 
     def error(self, message: str, offset: int | None, fix: str) -> CellError:
