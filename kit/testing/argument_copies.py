@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from kit.testing.every_layout import layouts
 __all__ = ["LaidOut", "Values", "generated_layouts"]
 
 NdArray = np.ndarray[Any, Any]
+
+_MOST_MARGIN: Final = 1 << 20
 
 
 class Values(NamedTuple):
@@ -65,22 +67,23 @@ class LaidOut:
     def __init__(self, values: Values, layout: ArrayLayout, *, on_device: bool) -> None:
         self._values = values
         self._layout = layout
-        storage = new_storage(layout.storage_bytes)
+        self._margin = margin = _margin(layout.storage_bytes)
+        memory = new_storage(layout.storage_bytes + 2 * margin)
         repeated = tuple(slice(1) if step == 0 else slice(None) for step in layout.strides_bytes)
-        array = self._over(storage)
+        array = self._array_in(memory)
         array[repeated] = values.elements[repeated]
-        self._before = storage.copy()
+        self._before = memory.copy()
         self._device: Any = None
         if on_device:
             from kit.backends.device_memory import array_in_device_memory, copy_to_device
 
-            self._device = copy_to_device(storage)
+            self._device = copy_to_device(memory)
             array = array_in_device_memory(
-                self._device, array.shape, array.dtype, layout.offset, array.strides
+                self._device, array.shape, array.dtype, margin + layout.offset, array.strides
             )
         else:
             array.flags.writeable = layout.writeable
-        self._storage = storage
+        self._memory = memory
         self.argument: Any = array
         if values.nghost is not None:
             readonly = not layout.writeable
@@ -89,26 +92,36 @@ class LaidOut:
     def elements(self) -> NdArray:
         """What it holds now, as a host array; waits for the device."""
         self._fetch()
-        return self._over(self._storage)
+        return self._array_in(self._memory)
 
-    def is_written_between(self) -> bool:
+    def is_written_around(self) -> bool:
         """Whether memory between or around the elements has changed."""
         self._fetch()
-        changed = self._storage != self._before
-        self._over(changed.view(np.uint8), bytes_only=True)[...] = 0
+        changed = (self._memory != self._before).view(np.uint8)
+        one_element = (self._layout.dtype.itemsize,)
+        self._layout.over(self._storage_in(changed), np.dtype(np.uint8), one_element)[...] = 0
         return bool(changed.any())
 
     def _fetch(self) -> None:
         if self._device is not None:
             from kit.backends.device_memory import copy_to_host
 
-            self._storage = copy_to_host(self._device)
+            self._memory = copy_to_host(self._device)
 
-    def _over(self, storage: NdArray, *, bytes_only: bool = False) -> NdArray:
-        if bytes_only:
-            size = self._layout.dtype.itemsize
-            return self._layout.over(storage, np.dtype(np.uint8), (size,))
+    def _storage_in(self, memory: NdArray) -> NdArray:
+        return memory[self._margin : self._margin + self._layout.storage_bytes]
+
+    def _array_in(self, memory: NdArray) -> NdArray:
         values = self._values
         inner = (values.width,) if values.width > 1 else ()
         dtype = values.elements.dtype if values.width > 1 else self._layout.dtype
-        return self._layout.over(storage, dtype, inner)
+        return self._layout.over(self._storage_in(memory), dtype, inner)
+
+
+def _margin(n_bytes: int) -> int:
+    """Memory on both sides of an array, for what is written beside it.
+
+    As much as the array has, up to a limit: a kernel that takes every stride for 1, or every index
+    for positive, then writes there, and not where the process has something else.
+    """
+    return -(-min(n_bytes, _MOST_MARGIN) // 64) * 64 + 64

@@ -134,7 +134,8 @@ def _worst_element(
 ) -> Difference | None:
     if a.size == 0:
         return None
-    distance = _distance(a, b)
+    with np.errstate(over="ignore"):  # integers wrap, on purpose
+        distance = _distance(a, b)
     beyond = (distance > tolerance.ulp) & ~_is_close(a, b, tolerance)
     n_different = int(beyond.sum())
     # The worst of what fails, or else of everything.

@@ -61,7 +61,7 @@ class Findings:
     failures: dict[tuple[str, str], tuple[Difference, str]] = field(
         default_factory=dict[tuple[str, str], tuple[Difference, str]]
     )
-    between: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    around: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def compare(self, case: Case, results: Mapping[str, Result]) -> None:
         """Compare every target with the first one."""
@@ -69,8 +69,8 @@ class Findings:
         self.layouts.update({one.name: None for one in case.layouts.values()})
         first, *others = results
         for target, result in results.items():
-            for name in result.between:
-                self.between.setdefault((target, name), str(case))
+            for name in result.around:
+                self.around.setdefault((target, name), str(case))
         for other in others:
             for name, a, b in self._pairs(case, results[first], results[other]):
                 difference = worst_difference(name, (first, other), a, b, self.tolerance)
@@ -98,7 +98,7 @@ class Findings:
     def raise_differences(self) -> None:
         """AssertionError with the worst of each array and pair of targets."""
         __tracebackhide__ = True
-        if self.failures or self.between:
+        if self.failures or self.around:
             raise AssertionError(self._text())
         if not self.n_compared:
             raise KitError(
@@ -108,14 +108,14 @@ class Findings:
             )
 
     def _text(self) -> str:
-        names = sorted({name for name, _ in (*self.failures, *map(_swapped, self.between))})
+        names = sorted({name for name, _ in (*self.failures, *map(_swapped, self.around))})
         lines = [f"{self.kernel}: results differ ({', '.join(map(one_line, names))})"]
         worst = sorted(self.failures.values(), key=lambda one: -one[0].ulp)
         for difference, case in worst[:_MOST_SHOWN]:
             lines += [f"  {difference}", f"    {case}"]
         if len(worst) > _MOST_SHOWN:
             lines.append(f"  and {len(worst) - _MOST_SHOWN} more")
-        for (target, name), case in self.between.items():
+        for (target, name), case in self.around.items():
             lines.append(
                 f"  {one_line(name)}: {target} wrote memory between or around its elements"
             )

@@ -47,7 +47,7 @@ class Result(NamedTuple):
     """What one target left."""
 
     arrays: Mapping[str, np.ndarray[Any, Any]]
-    between: tuple[str, ...]
+    around: tuple[str, ...]
     returned: Mapping[str, Any] | None
 
 
@@ -124,9 +124,9 @@ def run_case(name: str, run: Run, case: Case) -> Result:
         error.add_note(f"assert_kernels_agree: on {name}; {case}")
         raise
     arrays = {one: laid_out[choice.first].elements() for one, choice in case.choices.items()}
-    between = tuple(one for one, array in laid_out.items() if array.is_written_between())
+    around = tuple(one for one, array in laid_out.items() if array.is_written_around())
     kept = None if name in ("emulator", "device") else _named(returned)
-    return Result(arrays, between, kept)
+    return Result(arrays, around, kept)
 
 
 def _named(returned: object) -> Mapping[str, Any]:
