@@ -16,6 +16,7 @@ from kit.errors import (
     CellError,
     KitError,
     KitWarning,
+    LaunchError,
     StaleKernelError,
     argument_refused,
 )
@@ -31,6 +32,7 @@ ERRORS = [
         cell="heat",
     ),
     BuildError("no gfortran", line=2, log="sh: gfortran: not found", others=("and more",)),
+    LaunchError("trap", kernel="k", kind="trap", block=(1, 0, 0), thread=(2, 0, 0), line=4),
     CacheError("0777", need="0755", fix="chmod go-w x"),
     ArtifactUnusable("gone", need="there", fix="%kit_cache clear"),
     StaleKernelError("f failed"),
@@ -64,6 +66,14 @@ def test_a_copied_refusal_is_still_a_type_error_or_a_value_error() -> None:
     for kind in (TypeError, ValueError):
         error = argument_refused(kind, "f", "a", found="x", need="y", fix="z")
         assert isinstance(pickle.loads(pickle.dumps(error)), kind)
+
+
+def test_a_launch_error_says_of_its_place_what_is_known() -> None:
+    place = {"kernel": "k", "kind": "signal"}
+    known = LaunchError("no", **place, block=(1, 0, 0), thread=(2, 3, 0), line=4, source_line="x")
+    assert str(known) == "k, block (1, 0, 0), thread (2, 3, 0): cell line 4: no\n  x"
+    assert str(LaunchError("no", **place, block=(1, 0, 0))) == "k, block (1, 0, 0): no"
+    assert str(LaunchError("no", **place)) == "k: no"
 
 
 def test_a_warning_survives_pickling() -> None:

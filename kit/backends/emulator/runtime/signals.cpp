@@ -56,7 +56,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     }
 }
 
-const char* describe(int signal, bool is_stack) {
+const char* describe(int signal, int code, bool is_stack) {
     if (is_stack) {
         return "stack overflow: recursion, or local variables of one thread need more memory than it "
                "has (64 KiB where the block has a barrier)";
@@ -66,8 +66,11 @@ const char* describe(int signal, bool is_stack) {
         case SIGBUS: return "access of memory that is not there (bus error)";
         case SIGILL: return "__builtin_trap(), or a processor instruction that does not exist";
         case SIGABRT: return "abort() was called";
-        default: return "access of memory that is not the kernel's (segmentation fault)";
+        default: break;
     }
+    // x86 does not say where: a vector type at an odd address, or an address that no memory has.
+    if (code == SI_KERNEL) return "access of memory at a misaligned or an impossible address";
+    return "access of memory that is not the kernel's (segmentation fault)";
 }
 
 const void* program_counter(void* context) {
@@ -132,7 +135,7 @@ void note_fault(Worker* worker, int signal, siginfo_t* info, void* context) {
     } else {
         worker->kernel->locate(report->thread);
     }
-    std::strcpy(report->message, describe(signal, is_overflow(worker, signal, info, context)));
+    std::strcpy(report->message, describe(signal, info->si_code, is_overflow(worker, signal, info, context)));
     wake_stopped(worker->launch);
 }
 
