@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import pytest
 
@@ -69,11 +70,11 @@ def test_a_copied_refusal_is_still_a_type_error_or_a_value_error() -> None:
 
 
 def test_a_launch_error_says_of_its_place_what_is_known() -> None:
-    place = {"kernel": "k", "kind": "signal"}
-    known = LaunchError("no", **place, block=(1, 0, 0), thread=(2, 3, 0), line=4, source_line="x")
+    error = partial(LaunchError, "no", kernel="k", kind="signal")
+    known = error(block=(1, 0, 0), thread=(2, 3, 0), line=4, source_line="x")
     assert str(known) == "k, block (1, 0, 0), thread (2, 3, 0): cell line 4: no\n  x"
-    assert str(LaunchError("no", **place, block=(1, 0, 0))) == "k, block (1, 0, 0): no"
-    assert str(LaunchError("no", **place)) == "k: no"
+    assert str(error(block=(1, 0, 0))) == "k, block (1, 0, 0): no"
+    assert str(error()) == "k: no"
 
 
 def test_a_warning_survives_pickling() -> None:
