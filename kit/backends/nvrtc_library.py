@@ -16,6 +16,9 @@ __all__ = ["Compiled", "Nvrtc", "NvrtcFailure"]
 
 # nvrtcResult, of nvrtc.h.
 _SUCCESS: Final = 0
+# NVRTC looks for `#include "..."` beside the file that asks: nothing is beside the cell, while the
+# headers that it includes find their neighbours. (--no-source-include forbids both.)
+_NOWHERE: Final = "/dev/null/"
 _COMPILATION_FAILED: Final = 6
 _WRONG_NAME: Final = 9  # NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID
 
@@ -106,7 +109,8 @@ class Nvrtc:
         """
         program = ctypes.c_void_p()
         text = source.encode(errors="replace")
-        self._call("nvrtcCreateProgram", ctypes.byref(program), text, name.encode(), 0, None, None)
+        path = f"{_NOWHERE}{name}".encode()
+        self._call("nvrtcCreateProgram", ctypes.byref(program), text, path, 0, None, None)
         try:
             for one in expressions:
                 self._call("nvrtcAddNameExpression", program, one.encode())
@@ -115,6 +119,7 @@ class Nvrtc:
             code = self._library.nvrtcCompileProgram(program, len(words), array)
             # NVRTC (12.9) leaves zeros between its own words and those of ptxas.
             log = self._read(program, "ProgramLog").replace(b"\0", b"").decode(errors="replace")
+            log = log.replace(_NOWHERE, "")
             if code == _COMPILATION_FAILED:
                 return Compiled(ok=False, log=log)
             if code != _SUCCESS:

@@ -65,8 +65,6 @@ def nvrtc_options(options: CudaOptions, packages: CudaPackages) -> tuple[str, ..
     folders = (*packages.include_dirs, *options.include_dirs)
     return (
         f"--std={options.std}",
-        # Else NVRTC looks beside the worker, too.
-        "--no-source-include",
         *(f"--include-path={one}" for one in folders),
         *(f"--define-macro={one}" for one in (*checks, *options.defines)),
         *(["--generate-line-info"] if options.debug else []),

@@ -59,7 +59,7 @@ def refuse_what_cannot_run(text: str, options: CudaOptions) -> None:
     macros = {name: value if equals else "1" for name, equals, value in given}
     code = leave_dead_code_out(text, {**EMULATED_MACROS, **macros})
     read = read_text(code.text, options.defines)
-    root = Parser(Language(tree_sitter_cuda.language())).parse(read.parsed()).root_node
+    root = Parser(Language(tree_sitter_cuda.language())).parse(_parsable(read.shown)).root_node
     found = [(read.origin(at), what) for at, what in _Walk(read.shown, root).refused()]
     for include in code.includes:
         refusal = refused_include(include.name)
@@ -69,6 +69,16 @@ def refuse_what_cannot_run(text: str, options: CudaOptions) -> None:
         return
     offset, construct = min(found, key=lambda one: one[0])
     raise CellPlaces(text).error(f"{construct.what} cannot run on the CPU", offset, construct.fix)
+
+
+def _parsable(text: str) -> bytes:
+    """One byte for each character, so that the parser's offsets are those of the text.
+
+    (`ReadText.parsed` leaves bodies out, which are what matters here.)
+    """
+    plain = "".join(one if ord(one) < 128 else "x" for one in text)
+    # What the grammar does not know (tree-sitter-cuda 0.21).
+    return re.sub(r"\b__align__(?=\s*\()", "alignas  ", plain).encode("ascii")
 
 
 class _Walk:
