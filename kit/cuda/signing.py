@@ -82,10 +82,10 @@ def _check_readable(kernel: FoundKernel, answer: KernelAnswer, places: CellPlace
     count = len(answer.parameters)
     if kernel.readable and len(kernel.parameters) == count:
         return
-    found = f"{len(kernel.parameters)}" if kernel.readable else "others"
+    seen = str(len(kernel.parameters)) if kernel.readable else "others"
     raise places.error(
-        f"the compiler sees {count} parameters of {kernel.name} and kit sees {found}: "
-        "a macro of an included file, or #if, stands between them",
+        f"the compiler sees {count} parameters of {kernel.name} and kit sees {seen}: "
+        "a macro of an included file, or an #if inside of the signature, is between them",
         kernel.name_offset,
         fix=f"__global__ void {kernel.name}(float* x, int n)  // every parameter written out",
     )

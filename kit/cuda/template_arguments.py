@@ -89,10 +89,11 @@ def _check_default(
     later = [one.name for one in rest if one.name in given]
     if all(one.default for one in rest) and not later:
         return
-    needed = [one for one in parameters if not one.default or one.name in later]
+    needed = [i for i, one in enumerate(parameters) if not one.default or one.name in later]
     example = ",".join(
-        f"{one.name}={given.get(one.name) or ('float64' if one.kind == 'type' else '1')}"
-        for one in needed
+        f"{one.name}="
+        f"{given.get(one.name) or one.default or ('float64' if one.kind == 'type' else '1')}"
+        for one in parameters[: needed[-1] + 1]
         if one.name
     )
     raise places.error(

@@ -223,10 +223,12 @@ __global__ void f(Particle p, const physics::Particle* q, Vec<double, 2>* v) {}
         "int a; private: int b;",
         "int a; union { int b; float c; };",
         "int a; int Hidden::*member;",
+        "int a; Derived d;",
     ],
 )
 def test_a_struct_with_fields_that_no_dtype_has_keeps_its_size_alone(body: str) -> None:
-    text = f"struct Hidden;\nstruct P {{ {body} }};\n__global__ void f(P p, P* q) {{}}"
+    text = "struct Base { int b; };\nstruct Derived : Base {};\nstruct Hidden;\n"
+    text += f"struct P {{ {body} }};\n__global__ void f(P p, P* q) {{}}"
     p, q = parameters_of(text)
     assert p.kind == "struct"
     assert p.element == q.element
@@ -334,6 +336,11 @@ struct S { nothing t; };
         assert cell.symbol_facts(compiled.lowered) == ()
 
 
+def test_a_deprecated_kernel_gives_no_warning_of_the_probe() -> None:
+    _, compiled = compile_cell("[[deprecated]] __global__ void f() {}")
+    assert "kit_probe" not in compiled.log
+
+
 def test_unnamed_parameters_and_words_of_python_get_names() -> None:
     text = "__global__ void f(float*, int lambda, int) {}"
     (signature,) = signatures_of(text)
@@ -355,7 +362,7 @@ def test_the_probe_leaves_a_byte_for_each_answer_in_the_cubin_and_nothing_else()
 def test_what_bodies_and_local_types_hold_is_no_matter_of_the_probe() -> None:
     text = """
 __device__ int g(int n) { struct P { int a; } p{n}; static __device__ int inside; return p.a; }
-__global__ void f(int* x, int n) {
+__global__ auto f(int* x, int n) -> void {
     struct Local { float* y; };
     __shared__ struct Local s;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(n));
@@ -484,6 +491,13 @@ def test_what_no_argument_can_be_is_refused_in_its_place(
     assert error.source_line[(error.column or 0) - 1 :].startswith(declared.split(", ", 1)[1])
 
 
+def test_other_templates_of_libcu_are_no_complex_numbers() -> None:
+    text = "namespace cuda { template<class T> struct Box { T a; }; }\n"
+    (one,) = parameters_of(text + "__global__ void f(cuda::Box<double>* x) {}")
+    assert (one.element.dtype, one.element.text) == ("", "cuda::Box<double>")
+    assert one.element.fields == (StructField("a", NUMBERS["double"], (), 0),)
+
+
 def test_mdspan_comes_with_a_later_version() -> None:
     text = """
 namespace cuda { namespace std { inline namespace __4 {
@@ -500,11 +514,18 @@ __global__ void f(cuda::std::mdspan<double, int, int, int> m) {}
     [
         (
             "__global__ void f(float* x\n#if __CUDA_ARCH__ < 100\n, int n\n#endif\n) {}",
-            "the compiler sees 1 parameters of f and kit sees 2",
+            "the compiler sees 1 parameters of f and kit sees others",
         ),
         ("#if __CUDA_ARCH__ < 100\n__global__ void f() {}\n#endif", "leaves out every kernel"),
         (
             "#ifdef __CUDA_ARCH__\n__global__ void f() {}\n__global__ void f(int) {}\n#endif",
+            "two kernels are named f",
+        ),
+        (
+            """namespace a { __global__ void f() {} }
+#ifdef __CUDA_ARCH__
+__global__ void f() {}
+#endif""",
             "two kernels are named f",
         ),
         ("__global__ void f(float x<::>) <% %>", "does not see which function this is"),

@@ -106,6 +106,10 @@ PROTOTYPES: dict[str, tuple[str, list[tuple[str, str, bool]]]] = {
         ),
         [("x", "const double* __restrict__", True), ("n", "int", False)],
     ),
+    "macro that names itself": (
+        "#define x __restrict__ x\n__global__ void f(float* x) {}",
+        [("x", "float* __restrict__", True)],
+    ),
     "macro from an option": (
         "__global__ void f(OUT(float) y) {}",
         [("y", "OUT(float)", True)],
@@ -117,13 +121,6 @@ PROTOTYPES: dict[str, tuple[str, list[tuple[str, str, bool]]]] = {
     "parameters under #if of the cell": (
         "#define Y 1\n__global__ void f(float* x,\n#if defined(Y)\n float* y,\n#endif\n int n) {}",
         [("x", "float*", False), ("y", "float*", False), ("n", "int", False)],
-    ),
-    "one body, two heads": (
-        (
-            "#if __CUDA_ARCH__ >= 800\n__global__ void f(int n) {\n#else\n"
-            "__global__ void f(int m) {\n#endif\n}"
-        ),
-        [("n", "int", False)],
     ),
     "other text that looks like kernels": (
         (
@@ -263,6 +260,34 @@ struct __align__(8) R { int r; struct { int deep; } un; };
     }
 
 
+def test_what_the_cell_decides_itself_is_no_condition_even_if_macros_change_later() -> None:
+    text = "#define A 1\n#if A\n__global__ void f() {}\n#else\n__global__ void g() {}\n#endif\n"
+    (kernel,) = read_cell(text + "#undef A").kernels
+    assert (kernel.name, kernel.conditions) == ("f", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#if __CUDA_ARCH__ > 1\n{head}{{\n#else\n{head}{{\n#endif\n}}",
+        "__global__ void f(\n#if __CUDA_ARCH__ > 1\nint n\n#else\nint m\n#endif\n) {{}}",
+        '#include "config.h"\n__global__ void f(int n\n#ifdef M\n, int m\n#endif\n) {{}}',
+        "#include <config.h>\n__global__ void f(int n\n#ifdef M\n, int m\n#endif\n) {{}}",
+    ],
+)
+def test_a_signature_with_a_guess_in_it_is_not_trusted_and_the_next_one_is(text: str) -> None:
+    filled = text.format(head="__global__ void f(int n) ") + "\n__global__ void after(int k) {}"
+    f, after = read_cell(filled).kernels
+    assert (f.name, f.readable) == ("f", False)
+    assert (after.name, after.readable, after.conditions, after.scope) == ("after", True, (), ())
+
+
+def test_an_if_inside_of_a_body_is_no_matter_of_the_signature() -> None:
+    text = "__global__ void f(int n) {\n#if __CUDA_ARCH__ > 1\n if (n) {\n#else\n {\n#endif\n }\n}"
+    (kernel,) = read_cell(text).kernels
+    assert kernel.readable
+
+
 def test_template_parameters_are_read_with_kind_and_default() -> None:
     text = (
         "template <typename T, class = int, template<class> class C = Box, bool B = (3 > 2), "
@@ -316,6 +341,13 @@ TEMPLATE = "template<class T, int N>\n__global__ void f(T* x) {}"
             "N has no argument",
             (2, 1),
             "--template T=float32,N=1",
+        ),
+        (
+            "template<class T, int N = 1, int M = 2> __global__ void f(T* x) {}",
+            {"template": {"T": "float32", "M": "4"}},
+            "N has no argument",
+            (2, 1),
+            "--template T=float32,N=1,M=4",
         ),
         (
             TEMPLATE,

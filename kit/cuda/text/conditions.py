@@ -2,7 +2,7 @@
 
 Only the compiler knows every macro. A condition that the cell itself does not decide leaves all of
 its branches in, except where they are alternatives inside one signature or one body: there the
-first is read, and the compiler's number of parameters shows where that was wrong.
+first is read, on trust, and a signature with such a guess in it is refused.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ __all__ = ["Conditions"]
 _RESERVED = ("_", "CUDA", "CCCL", "CUB", "KIT_", "THRUST")
 """How names begin that the compiler, NVIDIA's headers or kit define."""
 
+_KNOWN_INCLUDES = ("<kit/", "<cuda", "<cooperative_groups", "<cub/", "<thrust/", "<cuC", "<mma.h")
+
 _DIRECTIVE = re.compile(r"#\s*(\w+)\s*(.*)")
 
 
@@ -28,9 +30,12 @@ class _Group:
     """One ``#if`` up to its ``#endif``."""
 
     outer: bool
+    start: int
     branches: list[str] = field(default_factory=list[str])
     guard: bool = False
-    """Whether it is the include guard of a pasted header, or shows only its first branch."""
+    """Whether it is the include guard of a pasted header, or only its first branch is read."""
+    guessed: bool = False
+    """Whether its branches are alternatives inside of something, of which the first is read."""
     decided: bool = False
     """Whether a branch has been read that leaves the others out."""
     alive: bool = True
@@ -50,7 +55,10 @@ class Conditions:
     Attributes
     ----------
     history : list of (int, tuple)
-        From that character on: the directives of the branches so far, of each open group.
+        From that character on: the directives of the branches so far, of each open group that the
+        cell does not decide.
+    guesses : list of (int, int)
+        Characters of which only the first branch is read, on trust.
     """
 
     def __init__(self, tokens: Sequence[Token], macros: dict[str, Macro]) -> None:
@@ -61,6 +69,7 @@ class Conditions:
         self._depth = 0
         self._last = ""
         self._includes_own = False
+        self.guesses: list[tuple[int, int]] = []
         self.history: list[tuple[int, tuple[tuple[str, ...], ...]]] = []
 
     @property
@@ -90,30 +99,33 @@ class Conditions:
         if word in ("if", "ifdef", "ifndef"):
             self._open(line, word, rest, end)
         elif word in ("elif", "elifdef", "elifndef", "else", "endif") and self._groups:
-            self._go_on(line, word, rest)
+            self._go_on(line, word, rest, self._tokens[start].start)
         elif self.alive:
             self._define(word, rest)
         self._last = line
         if word in ("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"):
+            # Where the cell decides, nobody needs to ask again, after macros may have changed.
             shown = tuple(
-                tuple(one.branches) for one in self._groups if not one.guard and one.branches
+                tuple(one.branches) for one in self._groups if one.unsure and not one.guard
             )
             at = self._tokens[start].start
             self.history.append((at, shown))
 
     def _open(self, line: str, word: str, rest: str, end: int) -> None:
-        group = _Group(outer=self.alive, branches=[line])
+        group = _Group(outer=self.alive, start=self._tokens[end - 1].start, branches=[line])
         truth = self._truth(word, rest)
         group.unsure = truth is None
         group.alive = group.outer and truth is not False
         group.decided = truth is True
         if truth is None and (self._depth > 0 or self._is_unbalanced(end)):
-            group.guard = group.decided = True
+            group.guard = group.decided = group.guessed = True
         self._groups.append(group)
 
-    def _go_on(self, line: str, word: str, rest: str) -> None:
+    def _go_on(self, line: str, word: str, rest: str, at: int) -> None:
         if word == "endif":
-            self._groups.pop()
+            group = self._groups.pop()
+            if group.guessed:
+                self.guesses.append((group.start, at))
             return
         group = self._groups[-1]
         group.branches.append(line)
@@ -128,7 +140,8 @@ class Conditions:
         if word == "undef":
             self._macros.pop(rest, None)
             self._unsure.add(rest)
-        self._includes_own = self._includes_own or (word == "include" and not rest.startswith("<"))
+        if word == "include" and not rest.startswith(_KNOWN_INCLUDES):
+            self._includes_own = True
         found = parse_define(rest) if word == "define" else None
         if found is None:
             return

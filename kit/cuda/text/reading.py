@@ -47,9 +47,8 @@ class ReadText:
         one), and whether it is an expansion.
     tokens : sequence of Token
         Of the cell.
-    conditions : sequence of (int, tuple)
-        From that character of the cell on: the ``#if`` groups that are open, outermost first,
-        each with the directives of its branches so far.
+    conditions : Conditions
+        That have followed its directives.
 
     Attributes
     ----------
@@ -66,11 +65,12 @@ class ReadText:
         original: str,
         pieces: Iterable[tuple[str, Token, bool]],
         tokens: Sequence[Token],
-        conditions: Sequence[tuple[int, tuple[tuple[str, ...], ...]]],
+        conditions: Conditions,
     ) -> None:
         self.original = original
         self.tokens = tokens
-        self._conditions = conditions
+        self._conditions = conditions.history
+        self._guesses = conditions.guesses
         self._pieces: list[_Piece] = []
         texts: list[str] = []
         length = 0
@@ -147,6 +147,11 @@ class ReadText:
         index = bisect_right(self._conditions, origin, key=lambda one: one[0]) - 1
         return self._conditions[index][1] if index >= 0 else ()
 
+    def is_guessed(self, start: int, end: int) -> bool:
+        """Whether a part of `shown` hangs on a branch of ``#if`` that is read on trust."""
+        low, high = self.origin(start), self.origin_end(end)
+        return any(begin < high and low < stop for begin, stop in self._guesses)
+
 
 def read_text(original: str, defines: Iterable[str] = ()) -> ReadText:
     """Expand and blank a cell's text.
@@ -187,7 +192,7 @@ def read_text(original: str, defines: Iterable[str] = ()) -> ReadText:
         else:
             pieces.append(_expansion(original, one, use[0], tokens, use[1]))
             at = use[1]
-    return ReadText(original, pieces, tokens, conditions.history)
+    return ReadText(original, pieces, tokens, conditions)
 
 
 def _expansion(

@@ -114,7 +114,9 @@ class _Reader:
             scope=scope,
             template=None if template is None else template_parameters(read, template),
             parameters=tuple(self._parameters(listed)),
-            readable=listed is not None and not listed.has_error,
+            readable=listed is not None
+            and not listed.has_error
+            and not read.is_guessed(node.start_byte, listed.end_byte),
             bounds=self._bounds(node, body),
             source=read.original[start:end],
             doc=comment_above(read.original, start, read.tokens),
