@@ -11,7 +11,9 @@ import pytest
 from kit.cuda.options import CudaOptions
 from kit.cuda.prototypes import parse_cuda_cell
 from kit.cuda.text.found import Found
+from kit.cuda.text.scopes import Scopes
 from kit.cuda.text.syntax import read_cell
+from kit.cuda.text.tokens import split_tokens
 from kit.errors import CellError
 
 # Name -> a cell with one kernel, and its parameters as (name, declared type, restrict).
@@ -482,3 +484,11 @@ def test_macros_that_grow_without_end_are_left_as_they_stand() -> None:
     )
     (kernel,) = read_cell(text).kernels
     assert kernel.name == "f"
+
+
+@pytest.mark.parametrize(
+    "head", ["void f(struct P p)", "auto f(int n) -> void", "void f(int n) try"]
+)
+def test_bodies_of_kernels_are_found_whatever_their_heads_are_like(head: str) -> None:
+    text = f"__global__ {head} {{ inside }} int after;"
+    assert [text[low:high] for low, high in Scopes(split_tokens(text)).bodies] == [" inside "]
