@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kit.cuda.answers import read_symbol
+from kit.cuda.cell_checks import check_cell
 from kit.cuda.compiled_types import readable_element
 from kit.cuda.intents import check_output_kernels
 from kit.cuda.options import CudaOptions
@@ -195,62 +196,8 @@ def parse_cuda_cell(text: str, options: CudaOptions) -> CudaCell:
     """
     found = read_cell(text, options.defines)
     places = CellPlaces(text)
-    _check_host_code(found, places)
-    _check_kernels(found, places)
+    check_cell(found, places)
     check_template_names(options.template, found.kernels, places)
     check_output_kernels(options.outputs, found.kernels, places)
     arguments = [template_arguments(one, options.template, text, places) for one in found.kernels]
     return CudaCell(text, options, found, arguments)
-
-
-def _check_host_code(found: Found, places: CellPlaces) -> None:
-    for offset in found.launches:
-        raise places.error(
-            "a cell has no host code that launches kernels: they are launched from Python",
-            offset,
-            fix=f"{_call(found)}  # in Python, in the next cell",
-        )
-    for offset in found.mains:
-        raise places.error(
-            "a cell has no main: its kernels are called from Python",
-            offset,
-            fix=f"{_call(found)}  # in Python, in the next cell",
-        )
-
-
-def _call(found: Found) -> str:
-    if not found.kernels:
-        return "kernel(x, y, grid=64, block=256)"
-    one = found.kernels[0]
-    names = [each.name or f"arg{index}" for index, each in enumerate(one.parameters)]
-    return f"{one.name}({', '.join([*names, 'grid=64', 'block=256'])})"
-
-
-def _check_kernels(found: Found, places: CellPlaces) -> None:
-    if not found.kernels and not found.unread:
-        for name, offset in found.declared:
-            raise places.error(
-                f"{name} is declared and never defined", offset, fix="# give it a body: { ... }"
-            )
-        raise places.error(
-            "the cell has no __global__ function",
-            None,
-            fix="__global__ void saxpy(float a, const float* x, float* y, int n)\n"
-            "{\n"
-            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-            "    if (i < n) y[i] += a * x[i];\n"
-            "}",
-        )
-    seen: dict[str, FoundKernel] = {}
-    for one in found.kernels:
-        if one.conditions:
-            continue
-        other = seen.setdefault(one.name, one)
-        if other is not one:
-            line = places.place(other.name_offset)[0]
-            raise places.error(
-                f"two kernels are named {one.name} (the other one in line {line}); "
-                "Python would see only one of them",
-                one.name_offset,
-                fix=f"__global__ void {one.name}_2(...)  // a name of its own",
-            )
