@@ -101,7 +101,7 @@ def test_rounding_modes_enclose_the_exact_result(rng: np.random.Generator) -> No
     out = np.zeros((8, 100))
     run("rounded_sums", x, y, out, 100)
     for i in range(100):
-        a, b = Fraction(x[i]), Fraction(y[i])
+        a, b = Fraction(float(x[i])), Fraction(float(y[i]))
         for k, exact in enumerate([a + b, a * b, a / b, a * b + a]):
             low, high = out[2 * k, i], out[2 * k + 1, i]
             assert Fraction(low) <= exact <= Fraction(high)
@@ -180,7 +180,7 @@ def test_half_numbers_are_rounded_once(rng: np.random.Generator) -> None:
                 np.testing.assert_array_equal(out[k], one.astype(np.float16))
         finite = np.flatnonzero(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))[:2000]
     for i in finite:
-        exact = Fraction(a[i]) * Fraction(b[i]) + Fraction(c[i])
+        exact = Fraction(float(a[i])) * Fraction(float(b[i])) + Fraction(float(c[i]))
         assert nearest_half(exact) == float(out[3, i]), (x[i], y[i], z[i])
 
 
