@@ -52,7 +52,8 @@ def split_requirement(text: str) -> tuple[str, str]:
 
 def conda_requirements(file: str) -> dict[str, str]:
     lines = (ROOT / file).read_text(encoding="utf-8").partition("dependencies:")[2].splitlines()
-    return dict(split_requirement(line.strip()[2:]) for line in lines if line.startswith("  - "))
+    named = (line.strip()[2:] for line in lines if line.startswith(("  - ", "      - ")))
+    return dict(split_requirement(one) for one in named if one != "pip:")
 
 
 def pip_requirements(*extras: str) -> dict[str, str]:
