@@ -77,8 +77,13 @@ def _of_width(case: ArrayCase) -> Judged | None:
         found = f"components {facts.strides_bytes[-1]} bytes apart on the last axis"
         return case.refuse("value", found=found)
     if case.found.ghosts is not None and case.found.ghosts[-1] != (0, 0):
-        found = f"ghost layers on the last axis, which has the components of {element.text}"
-        return case.refuse("value", found=found)
+        name = case.parameter.name
+        return refused(
+            "value",
+            found=f"ghost layers on the last axis, which has the components of {element.text}",
+            need="all components of an element, or an element that is ghost as a whole",
+            fix=f"{name} = {name}.body",
+        )
     return None
 
 

@@ -14,15 +14,31 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 from kit.arrayview import ArrayView
+from kit.cuda import packing
 from kit.cuda.packing import ArgumentPacker
 from kit.cuda.signature import CudaParameter
 from kit.errors import ArgumentRefused
-from tests.unit.cuda_signatures import ELEMENTS, PARTICLE, array, kernel, record, scalar, vector
+from tests.unit.cuda_signatures import (
+    ELEMENTS,
+    PARTICLE,
+    array,
+    kernel,
+    record,
+    scalar,
+    struct,
+    vector,
+)
 
 GRID = np.arange(12.0).reshape(3, 4)
 FLOAT2, FLOAT4 = vector("float32", 2), vector("float32", 4)
 PACKED = [("alive", "?"), ("position", "f8", (3,)), ("charge", "i2")]
 ALIGNED = np.dtype(PACKED, align=True)
+UNPADDED = np.dtype(
+    {"names": ["alive", "position", "charge"], "formats": ["?", ("f8", (3,)), "i2"],
+     "offsets": [0, 8, 32], "itemsize": 34}
+)  # fmt: skip
+PATH = struct("Path", ("at", FLOAT4), ("n", ELEMENTS["int32"]))
+SIGNALLING = np.array([0x7F812345], "u4").view("f4")[0]
 OPAQUE = PARTICLE._replace(fields=None)
 
 
@@ -97,8 +113,8 @@ ARRAYS: list[tuple[str, CudaParameter, Any, type, str]] = [
     ("components a field", array("x", FLOAT4, 1),
      np.zeros(3, [("a", "f4"), ("b", "f4", (4,))])["b"], ValueError, "a stride of 20 bytes"),
     ("ghost components", array("x", FLOAT2, 1),
-     ArrayView((3, 2), "f4", nghost=((0, 0), (0, 0))).transpose().ndarray.T[:, ::-1],
-     ValueError, "components -4 bytes apart"),
+     ArrayView(array=np.zeros((3, 4), "f4"), nghost=((0, 0), (2, 0))), ValueError,
+     "ghost layers on the last axis"),
     # structs
     ("packed", array("x", PARTICLE), np.zeros(3, PACKED), TypeError,
      "field position lies at byte 1, and at byte 8 in Particle: the records are packed"),
@@ -108,6 +124,10 @@ ARRAYS: list[tuple[str, CudaParameter, Any, type, str]] = [
      ("charge", "i2")]), TypeError, "field position of Particle: float32, and double in the cell"),
     ("other shape", array("x", PARTICLE), np.zeros(3, [("alive", "?"), ("position", "f8", (2,)),
      ("charge", "i2")]), TypeError, r"shape \(2,\), and \(3,\) in the cell"),
+    ("no padding at the end", array("x", PARTICLE), np.zeros(3, UNPADDED), TypeError,
+     "records of 34 bytes, and Particle has 40"),
+    ("three of float4", array("x", PATH), np.zeros(3, [("at", "f4", (3,)), ("n", "i4")]), TypeError,
+     r"field at of Path: shape \(3,\), and \(4,\) in the cell"),
     ("no records", array("x", PARTICLE, 1), np.zeros(3), TypeError, "are no records"),
     ("unknown fields", array("x", OPAQUE), np.zeros(3, ALIGNED), TypeError, "not known"),
 ]  # fmt: skip
@@ -131,6 +151,7 @@ NO_ARRAYS: list[tuple[str, CudaParameter, Any, type, str]] = [
     ("masked", scalar("x", "float64"), np.ma.masked, TypeError, "MaskedConstant"),
     ("duration", scalar("x", "int64"), np.timedelta64(3, "s"), TypeError, "timedelta64"),
     ("bfloat16", scalar("x", "bfloat16"), 0.1, ValueError, "float 0.1"),
+    ("a digit more than bfloat16", scalar("x", "bfloat16"), 1 + 2**-9, ValueError, "1.00195"),
     ("bfloat16, complex", scalar("x", "bfloat16"), 1j, TypeError, "complex 1j"),
     ("three of four", record("x", FLOAT4), (1, 2, 3), TypeError, r"tuple \(1, 2, 3\)"),
     ("rounded component", record("x", FLOAT4), (0.1, 2, 3, 4), ValueError, "tuple"),
@@ -225,6 +246,7 @@ def test_the_fix_shows_the_line_of_the_cell_to_change(
     [
         (array("x", "float64"), np.ma.array([1.0, 2.0])),
         (array("x", "float64", 2), np.broadcast_to(np.zeros(4), (3, 4))),
+        (array("x", "float64"), np.ma.array([1.0, 2.0], mask=[False, False])),
         (array("x", "int64"), np.zeros(3, np.longlong)),
         (array("x", "float64"), frozen(GRID.copy())),
         (array("x", PARTICLE, written=True), np.zeros(3, ALIGNED)),
@@ -267,6 +289,7 @@ def test_numpys_matrix_and_memory_maps_pass(tmp_path: Path) -> None:
         (scalar("x", "float64"), 2.0, np.float64(2), "PASS"),
         (scalar("x", "float32"), 0.5, np.float32(0.5), "PASS"),
         (scalar("x", "float32"), np.float32(0.1), np.float32(0.1), "PASS"),
+        (scalar("x", "float32"), SIGNALLING, SIGNALLING, "PASS"),
         (scalar("x", "float32"), np.float64(0.5), np.float32(0.5), "CONVERT"),
         (scalar("x", "float64"), 3, np.float64(3), "CONVERT"),
         (scalar("x", "float64"), np.array(1.5), np.float64(1.5), "PASS"),
@@ -306,6 +329,12 @@ def test_values_are_packed_exactly(
         assert data == expected.tobytes()
     plan = packer.plan((value,), "emulator")["x"]
     assert (plan.action, bool(plan.reason)) == (action, action == "CONVERT")
+
+
+def test_the_twin_keeps_the_bits_of_a_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_native", None)
+    packed = ArgumentPacker(kernel(scalar("x", "float32"))).pack((SIGNALLING,), "emulator")
+    assert packed.data == SIGNALLING.tobytes()
 
 
 def test_ml_dtypes_is_recognised_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,6 +205,14 @@ def test_read_only_misaligned_masked_and_null_device_arrays_are_refused(packer_o
         assert packer.plan((value,), "device")["x"].action == "REFUSE"
 
 
+def test_device_arrays_of_another_dtype_or_rank_are_refused(packer_of: Any, on_device: Any) -> None:
+    with pytest.raises(ArgumentRefused, match="int64 array"):
+        packer_of(kernel(array("x", "float64"))).pack((on_device(np.zeros(3, "i8")),), "device")
+    for parameter in (array("x", "float64"), array("x", "float32", 2)):
+        with pytest.raises(ArgumentRefused, match=r"float32 array of shape \(3,\)"):
+            packer_of(kernel(parameter)).pack((on_device(np.zeros(3, "f4")),), "device")
+
+
 def test_what_a_library_says_against_it_is_said(packer_of: Any) -> None:
     class Tensor:
         def detach(self) -> Any:

@@ -155,6 +155,7 @@ USUAL = [
     (array("x", "float64", 1), lambda: ArrayView(array=np.zeros(8), nghost=2)),
     (array("x", "float64", 2), lambda: ArrayView((3, 4), alignment=64)),
     (array("x", "float64"), lambda: np.frombuffer(bytes(16))),
+    (array("x", "float64"), lambda: np.zeros((3, 4))[:, None]),
     (array("x", "int64"), lambda: np.array([], "int64")),
     (scalar("a", "float64"), lambda: 2.0),
     (scalar("a", "float32"), lambda: 0.5),
@@ -172,6 +173,20 @@ def test_usual_arguments_are_packed_in_c(parameter: CudaParameter, make: Any) ->
     assert packed_in_c(kernel(parameter), (make(),)) is not None
 
 
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [((3,), (12,)), ((3, 4), (8, 8)), ((3, 4), (24, 8)), ((3, 4), (0, 8)), ((2, 3), (-8, 8))],
+)
+def test_written_views_of_half_steps_or_overlapping_elements_are_left_to_python(
+    shape: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    """With memory of their own, and aligned: nothing but the strides speaks against them."""
+    value = np.ndarray(shape, "f8", np.zeros(20), 64, strides)
+    parameter = array("x", "float64", len(shape), written=True)
+    assert packed_in_c(kernel(parameter), (value,)) is None
+    assert packed_in_python(kernel(parameter), (value,)) is None
+
+
 def test_arrays_beside_a_written_restrict_parameter_are_packed_in_c_where_they_lie_apart() -> None:
     x = array("x", "float64", written=True, restrict=True)
     signature = kernel(x, array("y", "float64"))
@@ -179,3 +194,5 @@ def test_arrays_beside_a_written_restrict_parameter_are_packed_in_c_where_they_l
     assert packed_in_c(signature, (memory[:10], memory[10:])) is not None
     assert packed_in_c(signature, (memory[:11], memory[10:])) is None
     assert packed_in_c(signature, (memory, memory)) is None
+    both = kernel(array("x", "float64", restrict=True), array("y", "float64"))
+    assert packed_in_c(both, (memory, memory)) is not None

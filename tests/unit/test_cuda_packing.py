@@ -331,10 +331,7 @@ def test_a_kernel_without_parameters_packs_nothing(packer_of: Any) -> None:
 
 
 def test_arguments_live_as_long_as_what_is_packed_of_them(packer_of: Any) -> None:
-    class Kept(np.ndarray[Any, Any]):
-        pass
-
-    value: Any = np.zeros(3).view(Kept)
+    value: Any = np.zeros(3)
     alive = weakref.ref(value)
     packed = packer_of(kernel(array("x", "float64"))).pack((value,), "emulator")
     del value
