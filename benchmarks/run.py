@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.measure import Row, machine
 
 RESULTS = Path(__file__).resolve().parent / "results"
-NAMES = ("cell", "kernels", "call", "copy", "view", "cuda_cell", "emulator")
+NAMES = ("cell", "kernels", "call", "copy", "view", "cuda_cell", "emulator", "cuda_call")
 
 
 def main(names: Sequence[str]) -> int:
