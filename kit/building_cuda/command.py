@@ -18,6 +18,7 @@ __all__ = [
     "check_flags",
     "choose_architectures",
     "nvrtc_options",
+    "shown_options",
     "unknown_architecture",
 ]
 
@@ -26,6 +27,15 @@ PROGRAM: Final = "cell"
 
 # Raised whenever kit builds differently from the same inputs, so that old artifacts are not found.
 _RECIPE: Final = "1"
+
+# CCCL (13.3.5) puts the architecture into the namespaces of Thrust and CUB, so that a kernel with a
+# thrust::complex had another name in each cubin. That is for libraries that are linked together.
+_ONE_NAME: Final = (
+    "THRUST_DISABLE_ABI_NAMESPACE",
+    "THRUST_IGNORE_ABI_NAMESPACE_ERROR",
+    "CUB_DISABLE_NAMESPACE_MAGIC",
+    "CUB_IGNORE_NAMESPACE_MAGIC_ERROR",
+)
 
 # Options of NVRTC's that kit gives by itself, or that leave no cubin; and what says the same.
 _TAKEN: Final = {
@@ -61,14 +71,22 @@ def nvrtc_options(options: CudaOptions, packages: CudaPackages) -> tuple[str, ..
     packages : CudaPackages
         Whose folders are searched before the user's.
     """
-    checks = ["KIT_CHECK_BOUNDS=1"] if options.debug or "bounds" in options.check else []
     folders = (*packages.include_dirs, *options.include_dirs)
     return (
-        f"--std={options.std}",
+        "--ptxas-options=-v",
         *(f"--include-path={one}" for one in folders),
+        *(f"--define-macro={one}" for one in _ONE_NAME),
+        *shown_options(options),
+    )
+
+
+def shown_options(options: CudaOptions) -> tuple[str, ...]:
+    """Those that differ between cells, without folders: a record shows no paths."""
+    checks = ["KIT_CHECK_BOUNDS=1"] if options.debug or "bounds" in options.check else []
+    return (
+        f"--std={options.std}",
         *(f"--define-macro={one}" for one in (*checks, *options.defines)),
         *(["--generate-line-info"] if options.debug else []),
-        "--ptxas-options=-v",
         *options.flags,
     )
 

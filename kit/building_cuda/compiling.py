@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from kit.backends.cuda_packages import CudaPackages
 from kit.backends.nvrtc import compile_cubins, read_cubins
 from kit.backends.nvrtc_protocol import NvrtcProgram, NvrtcReply, NvrtcRequest
-from kit.building_cuda.command import PROGRAM, nvrtc_options, unknown_architecture
+from kit.building_cuda.command import PROGRAM, nvrtc_options, shown_options, unknown_architecture
 from kit.building_cuda.diagnose import build_error, tool_failure, warnings_of
 from kit.building_cuda.log import read_resources
 from kit.cache import JSON
@@ -93,12 +93,11 @@ def compile_cell(
         NVRTC refused it.
     """
     cell = parse_cuda_cell(text, options)
-    told = nvrtc_options(options, packages)
     request = NvrtcRequest(
         source=text + cell.probe_source,
         name=PROGRAM,
         architectures=architectures,
-        options=told,
+        options=nvrtc_options(options, packages),
         expressions=cell.name_expressions,
         scratch=str(scratch),
     )
@@ -120,7 +119,7 @@ def compile_cell(
         cubins=read_cubins(reply, scratch),
         reply=reply,
         warnings=warnings_of(text, cell.kernels, reply.programs[0].log),
-        flags=tuple(one for one in told if not one.startswith("--include-path")),
+        flags=shown_options(options),
         refusal=_refusal(text, options),
     )
 
@@ -129,11 +128,22 @@ _Named = TypeVar("_Named", CudaSignature, CudaSymbol)
 
 
 def _all_of(lists: Iterable[Sequence[_Named]]) -> tuple[_Named, ...]:
-    """One of each name, in the cell's order."""
+    """One of each name, in the cell's order.
+
+    Raises
+    ------
+    CellError
+        It is not called the same in every cubin.
+    """
     found: dict[str, _Named] = {}
     for names in lists:
         for one in names:
-            found.setdefault(one.name, one)
+            if found.setdefault(one.name, one).lowered != one.lowered:
+                raise CellError(
+                    f"the types of {one.name} are others for each architecture",
+                    line=one.line,
+                    fix="--arch with one architecture",
+                )
     return tuple(sorted(found.values(), key=lambda one: one.line))
 
 

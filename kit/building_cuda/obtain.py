@@ -12,9 +12,10 @@ from kit.architectures import estimate_occupancy, find_architecture
 from kit.backends.cuda_packages import CudaPackages, find_cuda_packages
 from kit.building_cuda.command import build_identity, check_flags, choose_architectures
 from kit.cache import JSON, ArtifactUnusable, Built, Entry, digest, open_store, unique_module_name
+from kit.cuda.includes import included_files
 from kit.cuda.options import CudaOptions
 from kit.cuda.signature import CudaSignature, CudaSymbol, signature_from_json, symbol_from_json
-from kit.errors import CellError
+from kit.errors import BuildError, CellError
 from kit.trace import BuildRecord, KernelResources
 
 # What only a build needs is imported there: the same cell again shall cost milliseconds.
@@ -136,6 +137,11 @@ class _Build(NamedTuple):
             scratch,
             on_progress=self.on_progress,
         )
+        if self.files and included_files(self.text, self.options.include_dirs) != self.files:
+            raise BuildError(
+                "a file that the cell includes changed while it was compiled",
+                fix="run the cell again",
+            )
         artifact = scratch / "cell.cubins"
         artifact.write_bytes(b"".join(made.cubins.values()))
         meta: dict[str, JSON] = {

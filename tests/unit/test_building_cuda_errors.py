@@ -38,7 +38,7 @@ def test_an_error_shows_kernel_line_column_and_how_many_more_there_are() -> None
     assert "cell(3): error" in error.log
 
 
-@pytest.mark.parametrize("before", ["/* äöü€ */ ", "\t\t", "/* 𝛼 */\t"])
+@pytest.mark.parametrize("before", ["/* äöü€ */ ", "\t\t", "/* 😀 */\t"])
 def test_the_caret_stands_below_its_character_also_behind_others_than_ascii(before: str) -> None:
     error = refused(KERNEL.format(body=f"{before}y[0] = nowhere;"))
     assert error.source_line is not None
@@ -81,9 +81,11 @@ def test_an_error_in_an_included_file_names_the_include_that_led_there(tmp_path:
     assert (error.line, error.source_line) == (3, '#include "outer.cuh"')
     assert error.message.startswith("inner.cuh line 2: expression must have class type")
     assert str(tmp_path) not in str(error) + "".join(notes(error))
-    assert notes(error) == [
-        "inner.cuh line 2:\n  __device__ int f(int* p) { return p.x; }\n"
-        "                                    ^"
+    (note,) = notes(error)
+    assert note.splitlines() == [
+        "inner.cuh line 2:",
+        "  __device__ int f(int* p) { return p.x; }",
+        "                                    ^",
     ]
 
 

@@ -66,9 +66,10 @@ def test_lines_that_go_on_are_one_text_and_candidates_are_notes() -> None:
         "argument types are: (double *, double, int)"
     )
     assert error.source == "__global__ void k(double* y) { f(y, 1.0, 3); }"
-    assert error.notes == (
+    (note,) = error.notes
+    assert note == (
         'function "f(cuda::std::complex<float>, int)" does not match because '
-        "argument #1 does not match parameter",
+        "argument #1 does not match parameter"
     )
     assert (warning.severity, warning.line, warning.source) == ("warning", 9, "\tint i;")
     assert warning.offset == 5
