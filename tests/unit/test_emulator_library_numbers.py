@@ -184,6 +184,16 @@ def test_half_numbers_are_rounded_once(rng: np.random.Generator) -> None:
         assert nearest_half(exact) == float(out[3, i]), (x[i], y[i], z[i])
 
 
+def test_a_fused_product_of_bfloats_is_rounded_once() -> None:
+    """259 and 261 lie between two bfloats: what is far below their last bit decides."""
+    tiny = 2.0**-60
+    x, y = (np.array(one, ml_dtypes.bfloat16) for one in ([7, 7, 9, 9, -7], [37, 37, 29, 29, 37]))
+    z = np.array([-tiny, tiny, tiny, -tiny, tiny], ml_dtypes.bfloat16)
+    out = np.zeros(5, ml_dtypes.bfloat16)
+    run("fused_bfloats", x, y, z, out, grid=1, block=5)
+    assert out.astype(float).tolist() == [258, 260, 262, 260, -258]
+
+
 def nearest_half(exact: Fraction) -> float:
     """The half next to a number; of two, the one whose last bit is 0."""
     if abs(exact) >= 65520:
@@ -228,6 +238,20 @@ def test_atomic_operations_lose_nothing_between_blocks() -> None:
     assert (f32[0], f64[0], f64[1]) == (n / 2, n / 4, n)
     assert h2.tolist() == [[n, n / 2]]
     assert u16[0] == 3 * n
+
+
+def test_atomic_operations_of_many_threads_at_once_lose_nothing() -> None:
+    f32, f64 = np.zeros(1, np.float32), np.zeros(1)
+    u64, u16 = np.zeros(1, np.uint64), np.zeros(1, np.uint16)
+    run("contended", f32, f64, u64, u16, grid=64, block=128)
+    n = 64 * 128 * 100
+    assert (f32[0], f64[0], u64[0], u16[0]) == (n, n, n, n % 2**16)
+
+
+def test_memory_may_be_looked_at_as_another_type() -> None:
+    x = np.zeros(2, np.float32)
+    run("punned", x, grid=1, block=1)
+    assert x.tolist() == [2, 2]
 
 
 def test_printf_writes_as_cudas(capsys: pytest.CaptureFixture[str]) -> None:

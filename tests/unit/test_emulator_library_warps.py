@@ -147,3 +147,9 @@ def test_a_lock_lets_every_thread_through() -> None:
     out = np.zeros(1, np.int32)
     run("locked", out, grid=4, block=64)
     assert out[0] == 256
+
+
+def test_a_thread_that_asks_again_and_again_lets_others_answer() -> None:
+    out = np.zeros(1, np.int32)
+    run("answered", out, block=64)
+    assert out[0] == 1

@@ -72,6 +72,31 @@ __global__ void from_float(const float* x, __half* h, __nv_bfloat16* b, __half* 
     h[i] = x[i], b[i] = x[i], down[i] = __float2half_rd(x[i]), up[i] = __float2half_ru(x[i]);
 }
 
+__global__ void fused_bfloats(const __nv_bfloat16* x, const __nv_bfloat16* y, const __nv_bfloat16* z, __nv_bfloat16* out) {
+    int i = threadIdx.x;
+    out[i] = __hfma(x[i], y[i], z[i]);
+}
+
+// The same memory as floats and as integers: one store is seen by the other's load.
+__noinline__ __device__ float seen_as_both(float* x, int* y) {
+    *x = 1.0f;
+    *y = 0x40000000;
+    return *x;
+}
+__global__ void punned(float* x) { x[1] = seen_as_both(x, (int*)x); }
+
+// Many additions at once, from several workers.
+__global__ void contended(float* f32, double* f64, unsigned long long* u64, unsigned short* u16) {
+    for (int k = 0; k < 100; ++k) {
+        atomicAdd(f32, 1.0f), atomicAdd(f64, 1.0), atomicAdd(u64, 1ull);
+        unsigned short seen = *u16, before;
+        do {
+            before = seen;
+            seen = atomicCAS(u16, before, (unsigned short)(before + 1));
+        } while (seen != before);
+    }
+}
+
 // Every thread of every block changes the same words.
 __global__ void atomics(int* i32, unsigned* u32, unsigned long long* u64, float* f32, double* f64, __half2* h2,
                         unsigned short* u16) {

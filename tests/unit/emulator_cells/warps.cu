@@ -115,3 +115,19 @@ __global__ void locked(int* out) {
         }
     }
 }
+
+// A thread asks until a later one of its block has answered, in each way to ask.
+__global__ void answered(int* out) {
+    __shared__ int said[3];
+    int t = threadIdx.x;
+    if (t < 3) said[t] = 0;
+    __syncthreads();
+    if (t == 0) {
+        while (atomicAdd(&said[0], 0) == 0) {}
+        while (atomicCAS(&said[1], 1, 1) == 0) {}
+        while (atomicExch(&said[2], 0) == 0) {}
+        *out = 1;
+    } else if (t == blockDim.x - 1) {
+        for (int k = 0; k < 3; ++k) atomicExch(&said[k], 1);
+    }
+}

@@ -38,6 +38,14 @@ inline T update(T* address, Change change) {
     }
 }
 
+template <class T>
+inline T add(T* address, T value) {
+    if constexpr (std::is_integral_v<T>) {
+        if (!is_shared(address)) return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+    }
+    return update(address, [=](T old) { return (T)(old + value); });
+}
+
 static __thread unsigned fruitless;  // atomic operations in a row that changed nothing
 
 /// A thread that asks again and again waits for another one, which may be of the same block.
@@ -64,11 +72,8 @@ template <class T> bool is_same_word(T a, T b) {
     template <class T>                                                                               \
     inline kit_emulator::one_of<T, int, unsigned int, unsigned long long, float, double>             \
         atomicAdd##suffix(T* address, kit_emulator::same<T> value) {                                 \
-        if constexpr (std::is_integral_v<T>) {                                                       \
-            if (!kit_emulator::is_shared(address))                                                   \
-                return kit_emulator::noticed(__atomic_fetch_add(address, value, __ATOMIC_RELAXED), value != 0); \
-        }                                                                                            \
-        return kit_emulator::update(address, [=](T old) { return (T)(old + value); });               \
+        const T before = kit_emulator::add(address, value);                                          \
+        return value == 0 ? kit_emulator::noticed(before, false) : before;                           \
     }                                                                                                \
     inline float2 atomicAdd##suffix(float2* address, float2 value) {                                 \
         return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y)};   \
