@@ -116,18 +116,17 @@ __global__ void locked(int* out) {
     }
 }
 
-// A thread asks until a later one of its block has answered, in each way to ask.
+// Two threads of a block ask until the other one has answered, in each way to ask.
 __global__ void answered(int* out) {
-    __shared__ int said[3];
+    __shared__ int said[2][3];
     int t = threadIdx.x;
-    if (t < 3) said[t] = 0;
+    if (t < 6) said[t / 3][t % 3] = 0;
     __syncthreads();
-    if (t == 0) {
-        while (atomicAdd(&said[0], 0) == 0) {}
-        while (atomicCAS(&said[1], 1, 1) == 0) {}
-        while (atomicExch(&said[2], 0) == 0) {}
-        *out = 1;
-    } else if (t == blockDim.x - 1) {
-        for (int k = 0; k < 3; ++k) atomicExch(&said[k], 1);
-    }
+    if (t != 0 && t != blockDim.x - 1) return;
+    int *mine = said[t == 0], *other = said[t != 0];
+    for (int k = 0; k < 3; ++k) atomicExch(&mine[k], 1);
+    while (atomicAdd(&other[0], 0) == 0) {}
+    while (atomicCAS(&other[1], 1, 1) == 0) {}
+    while (atomicExch(&other[2], 0) == 0) {}
+    out[t == 0] = 1;
 }
