@@ -166,6 +166,12 @@ def test_text_that_cannot_be_read_leaves_stubs_too(user: ShellUser) -> None:
     assert isinstance(user.names["scale"], StaleKernel)
 
 
+def test_a_kernel_that_a_macro_declares_is_stubbed_by_its_own_name(user: ShellUser) -> None:
+    user.failed(f"{MAGIC}\n#define KERNEL(f) __global__ void f\nKERNEL(half)(double* x) {{ y; }}\n")
+    assert isinstance(user.names["half"], StaleKernel)
+    assert "f" not in user.names
+
+
 def test_on_error_keep_warns_and_keeps_what_works(user: ShellUser) -> None:
     user.good(SCALE)
     held = user.names["scale"]
@@ -262,6 +268,18 @@ def test_a_failed_version_is_not_in_a_pair(user: ShellUser) -> None:
     user.good(PYCCEL)
     user.good(PAIR)
     check_both(user)
+
+
+def test_a_failure_of_one_version_is_not_forgotten_when_the_other_fails_too(
+    user: ShellUser,
+) -> None:
+    user.good(PYCCEL)
+    user.good(PAIR)
+    user.failed(BROKEN)
+    user.failed(PYCCEL.replace("range(n)", "range(m)"))
+    run = user.good(PYCCEL)
+    assert type(user.names["scale"]) is PyccelKernel
+    assert "its CUDA cell failed" in run.warnings_text
 
 
 def test_versions_that_do_not_agree_are_an_error_with_each_difference(user: ShellUser) -> None:
