@@ -1,18 +1,18 @@
 #!/bin/sh
 # Make .venv hold what the named extras need. Cheap (some 30 ms) where it already does.
 #
-#   sh tools/setup.sh            the tests, the checks and the tutorials
+#   sh tools/setup.sh            the tests, the checks, the tutorials, and what compiles CUDA cells
 #   sh tools/setup.sh bench      and the peers of the benchmarks
 #   PYTHON=python3.12 sh tools/setup.sh
 #
 # One stamp file per set of extras is written at the very end, so that an interrupted run never
 # counts as done. It holds all that the installation depends on: the two files that name the
-# packages, what the guard is compiled from, the place of the checkout (an editable install points
-# at it) and Python's version.
+# packages, what kit's C modules are compiled from, the place of the checkout (an editable install
+# points at it) and Python's version.
 set -eu
 
 cd -- "$(dirname -- "$0")/.."
-base=test,lint,lab
+base=test,lint,lab,cuda
 extras=$base${1:+,$1}
 venv_python=.venv/bin/python
 stamp=.venv/.kit-${1:-base}
@@ -32,7 +32,7 @@ recent_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/d
 version_of() { "$1" -c 'import sys; print(sys.version.split()[0])'; }
 fingerprint() {
     printf '%s\n' "$extras" "$(pwd)" "$("$venv_python" -c 'import sys; print(sys.version)')"
-    cksum pyproject.toml setup.py kit/guard.c constraints.txt
+    cksum pyproject.toml setup.py kit/*.c constraints.txt
 }
 is_done() { # stamp
     [ -f "$1" ] && [ "$(cat "$1")" = "$(fingerprint 2>/dev/null)" ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from kit.backends.cuda_packages import find_cuda_packages
+from kit.backends.nvrtc_library import Nvrtc
 from kit.cuda.options import CudaOptions
 from kit.cuda.prototypes import CudaCell, parse_cuda_cell
 from kit.cuda.signature import CudaSignature, CudaSymbol
@@ -32,28 +33,17 @@ def compile_text(
     options: Sequence[str] = (),
 ) -> Compiled:
     """Compile a text; an AssertionError with the log where NVRTC refuses it."""
-    nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
-
-    def done(result: Any) -> Any:
-        assert int(result[0]) == 0, nvrtc.nvrtcGetErrorString(result[0])
-        return result[1] if len(result) == 2 else None
-
-    program = done(nvrtc.nvrtcCreateProgram(text.encode(), b"cell.cu", 0, [], []))
-    for name in names:
-        done(nvrtc.nvrtcAddNameExpression(program, name.encode()))
     folders = (*find_cuda_packages().include_dirs, *include)
     given = [f"--std={std}", f"-arch={arch}", *(f"-I{one}" for one in folders), *options]
-    encoded = [one.encode() for one in given]
-    (result,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
-    buffer = b" " * done(nvrtc.nvrtcGetProgramLogSize(program))
-    nvrtc.nvrtcGetProgramLog(program, buffer)
-    log = buffer.decode().strip("\0 \n")
-    assert int(result) == 0, log
-    lowered = {one: done(nvrtc.nvrtcGetLoweredName(program, one.encode())) for one in names}
-    cubin = b" " * done(nvrtc.nvrtcGetCUBINSize(program))
-    nvrtc.nvrtcGetCUBIN(program, cubin)
-    nvrtc.nvrtcDestroyProgram(program)
-    return Compiled({name: value.decode() for name, value in lowered.items()}, log, cubin)
+    made = _nvrtc().compile(text, "cell.cu", given, names)
+    assert made.ok, made.log
+    assert made.lowered.keys() == set(names)
+    return Compiled(made.lowered, made.log, made.cubin)
+
+
+@cache
+def _nvrtc() -> Nvrtc:
+    return Nvrtc(find_cuda_packages().library)
 
 
 def compile_cell(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kit import extension
-from kit.backends import pyccel
+from kit.backends import nvrtc, pyccel
 from tests.unit.magic_shell import the_shell
 
 if TYPE_CHECKING:
@@ -85,18 +85,19 @@ def test_every_magic_has_help_with_an_example(shell: InteractiveShell) -> None:
                 assert "Example\n-------\n%" in (magic.__doc__ or "")
 
 
-def test_loading_warms_the_compiler(
+def test_loading_warms_both_compilers(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[None] = []
-    monkeypatch.setattr(pyccel, "prewarm", lambda: calls.append(None))
+    calls: list[str] = []
+    monkeypatch.setattr(pyccel, "prewarm", lambda: calls.append("pyccel"))
+    monkeypatch.setattr(nvrtc, "prewarm", lambda: calls.append("nvrtc"))
     monkeypatch.setenv("KIT_PREWARM", "0")
     extension.load_ipython_extension(shell)
     assert calls == []
     extension.unload_ipython_extension(shell)
     monkeypatch.delenv("KIT_PREWARM")
     extension.load_ipython_extension(shell)
-    assert len(calls) == 1
+    assert calls == ["pyccel", "nvrtc"]
 
 
 def test_a_magic_imports_no_toolchain_into_the_notebook() -> None:
