@@ -69,9 +69,8 @@ class LaidOut:
         self._layout = layout
         self._margin = margin = _margin(layout.storage_bytes)
         memory = new_storage(layout.storage_bytes + 2 * margin)
-        repeated = tuple(slice(1) if step == 0 else slice(None) for step in layout.strides_bytes)
         array = self._array_in(memory)
-        array[repeated] = values.elements[repeated]
+        array[...] = values.elements
         self._before = memory.copy()
         self._device: Any = None
         if on_device:

@@ -112,8 +112,8 @@ def array_choices(kernel: PyccelKernel, arguments: Mapping[str, Any]) -> dict[st
 
 def _values(value: Any, rule: _Rule) -> Values:
     if not isinstance(value, ArrayView):
-        return Values(np.array(value), width=rule.width)
-    return Values(np.array(value.ndarray), nghost=value.nghost, width=rule.width)
+        return Values(np.asarray(value), width=rule.width)
+    return Values(value.ndarray, nghost=value.nghost, width=rule.width)
 
 
 def _rules(kernel: PyccelKernel) -> dict[str, _Rule]:

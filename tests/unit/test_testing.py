@@ -34,6 +34,9 @@ __global__ void careless(Array1D<double> y) {  // takes every stride for 1
     int i = threadIdx.x;
     if (i < y.shape[0]) y.data[i] = i;
 }
+__global__ void beyond(Array1D<double> y) {  // an element too many
+    for (int i = 0; i <= y.shape[0]; ++i) y(i) = i;
+}
 __global__ void turn(const Particle* old, Particle* now, int n) {
     int i = threadIdx.x;
     if (i < n) { now[i] = old[i]; now[i].alive = !old[i].alive; }
@@ -118,6 +121,11 @@ def test_names_and_layouts_are_unique_and_the_same_every_time() -> None:
         assert len(places) >= len(found) - 1  # a window of one axis differs in what is around it
 
 
+def test_a_layout_that_is_another_one_for_this_shape_is_left_out() -> None:
+    assert "F order" not in [one.name for one in layouts((1, 1))]
+    assert [one.name for one in layouts((0, 3))] == ["C order", "read-only"]
+
+
 def test_every_kind_of_layout_is_there() -> None:
     found = {one.name: one for one in layouts((4, 5, 6), "int32")}
     plain = found["C order"].array()
@@ -174,6 +182,7 @@ def test_ulps_are_the_steps_between_neighbours_also_across_zero(dtype: str) -> N
     assert apart(least, -least).ulp == 2
     assert apart(kind(0.0), kind(-0.0)) is None
     assert apart(kind(np.nan), kind(np.nan)) is None
+    assert apart(kind(np.nan), -kind(np.nan)) is None  # other bits, and no number either
     assert apart(kind(np.nan), kind(1)).ulp == np.inf
     assert apart(np.array([one, -one]), np.array([one, one])).index == (1,)
 
@@ -328,6 +337,26 @@ def test_writing_between_the_elements_of_an_array_is_found(cuda: dict[str, CudaK
     assert "y stepped axis 0" in str(caught.value)
 
 
+def test_an_element_too_many_is_found_where_all_others_agree(cuda: dict[str, CudaKernel]) -> None:
+    def reference(y: Any) -> None:
+        y[:] = np.arange(len(y))
+
+    with pytest.raises(AssertionError) as caught:
+        assert_kernels_agree(
+            cuda["beyond"],
+            lambda rng: (rng.normal(size=9),),
+            reference=reference,
+            layouts=False,
+            launch={"grid": 1, "block": 1},
+        )
+    assert str(caught.value) == (
+        "beyond: results differ (y)\n"
+        "  y: emulator wrote memory between or around its elements\n"
+        "    layout: all in C order; seed 0\n"
+        "  allowed: ulp=4"
+    )
+
+
 def test_records_and_vector_types_agree(cuda: dict[str, CudaKernel]) -> None:
     def particles(rng: np.random.Generator) -> dict[str, Any]:
         made = np.zeros(7, PARTICLE)
@@ -361,6 +390,27 @@ def test_ghosts_of_a_view_are_laid_out_and_compared_too(cuda: dict[str, CudaKern
 
     found = assert_kernels_agree(cuda["ghosts"], make, reference=reference)
     assert {"reversed axis 0", "stepped axis 0"} <= {*found.layouts}
+
+
+def test_read_only_layouts_of_views_are_tried_too(cuda: dict[str, CudaKernel]) -> None:
+    def make(rng: np.random.Generator) -> tuple[Any, ...]:
+        return kit.ArrayView(array=rng.normal(size=(6, 5))), rng.normal(size=(6, 5)), 0.25
+
+    def reference(x: Any, y: Any, w: float) -> None:
+        smooth(x.ndarray, y, w)
+
+    found = assert_kernels_agree(cuda["smooth"], make, reference=reference, launch=THREADS)
+    assert {"read-only", "repeated axis 1"} <= {*found.layouts}
+
+
+def test_a_view_is_tried_only_where_a_view_can_lie(pyccel: PyccelKernel) -> None:
+    def make(rng: np.random.Generator) -> tuple[Any, ...]:
+        x, y, w = arguments(rng)
+        return kit.ArrayView(array=x), kit.ArrayView(array=y), w
+
+    found = assert_kernels_agree(pyccel, make, seeds=(0,))
+    assert "F order" in found.layouts
+    assert "byte-swapped" not in found.layouts
 
 
 def test_one_object_passed_twice_stays_one(cuda: dict[str, CudaKernel]) -> None:
