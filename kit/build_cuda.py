@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kit.building_cuda.obtain import ObtainedCell, obtain_cell
@@ -83,7 +84,7 @@ def build_cuda_cell(
         raise cell.refusal
     build = CudaCellBuild(
         source=text,
-        options=options,
+        options=replace(options, force=False),  # a copy of a kernel builds nothing again
         record=cell.record,
         symbols=cell.symbols,
         loaders=_loaders(text, options, cell),

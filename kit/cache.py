@@ -28,6 +28,7 @@ from kit.store.loading import (
     ArtifactUnusable,
     load_descriptor,
     load_library,
+    loaded_library,
     loaded_module,
     read_published,
 )
@@ -146,6 +147,9 @@ class Store:
         ArtifactUnusable, CacheError
             As `load`.
         """
+        library = loaded_library(entry.module_name)
+        if library is not None:
+            return library
         with self._opened(entry) as descriptor:
             return load_library(
                 descriptor, name=entry.module_name, sha256=entry.sha256, path=entry.artifact

@@ -21,6 +21,7 @@ __all__ = [
     "ArtifactUnusable",
     "load_descriptor",
     "load_library",
+    "loaded_library",
     "loaded_module",
     "read_published",
     "sha256_hex",
@@ -47,6 +48,11 @@ def sha256_hex(content: bytes) -> str:
 def loaded_module(module_name: str) -> ModuleType | None:
     """The module of that name, if this process has loaded it from a store."""
     return _loaded.get(module_name)
+
+
+def loaded_library(name: str) -> ctypes.CDLL | None:
+    """The library of that build, if this process has opened it from a store."""
+    return _libraries.get(name)
 
 
 def load_descriptor(descriptor: int, *, module_name: str, sha256: str, path: Path) -> ModuleType:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kit.cache import ArtifactUnusable, Built, Entry, open_store
 from kit.errors import BuildError
-from kit.store.loading import sha256_hex, unique_alias
-from kit.store.shelves import Shelves
-from kit.store.trust import read_descriptor
 
 if TYPE_CHECKING:
+    import ctypes
+
     from kit.store.building import OnWait
 else:
     OnWait = Callable[[int, str], None]
 
 __all__ = ["OnWait", "obtain_library"]
-
-# Of this process, by the name of the build. A library is never unloaded.
-_loaded: dict[str, ctypes.CDLL] = {}
 
 
 def obtain_library(
@@ -59,41 +53,21 @@ def obtain_library(
     store = open_store()
     entry, was_built = store.build_once(key, build, label=label, on_wait=on_wait, force=force)
     try:
-        return _load(entry), entry, was_built
-    except (OSError, ArtifactUnusable) as error:
+        return store.open_library(entry), entry, was_built
+    except ArtifactUnusable as error:
         if was_built:
             raise _unusable(error) from error
     # Another C library, a damaged file, an object that was evicted this moment.
     entry, _ = store.build_once(key, build, label=label, on_wait=on_wait, force=True)
     try:
-        return _load(entry), entry, True
-    except (OSError, ArtifactUnusable) as error:
+        return store.open_library(entry), entry, True
+    except ArtifactUnusable as error:
         raise _unusable(error) from error
 
 
-def _load(entry: Entry) -> ctypes.CDLL:
-    known = _loaded.get(entry.module_name)
-    if known is not None:
-        return known
-    with (
-        Shelves(entry.artifact.parents[2]) as shelves,
-        shelves.open("objects", entry.artifact.name) as descriptor,
-    ):
-        if sha256_hex(read_descriptor(descriptor)) != entry.sha256:
-            raise ArtifactUnusable(
-                f"{entry.artifact.name} is not what was published: its content has changed",
-                need="the content that was built",
-                fix="%kit_cache verify",
-            )
-        # What runs is what was hashed: the loader opens the same descriptor.
-        alias = unique_alias(descriptor, entry.artifact)
-        library = ctypes.CDLL(alias, mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    return _loaded.setdefault(entry.module_name, library)
-
-
-def _unusable(error: Exception) -> BuildError:
+def _unusable(error: ArtifactUnusable) -> BuildError:
     return BuildError(
-        f"what the C++ compiler made does not load: {error}",
+        f"what the C++ compiler made does not load: {error.found}",
         fix="# use the compilers of the environment whose Python runs this notebook, then\n"
         "%kit_cache clear",
     )
