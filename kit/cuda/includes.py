@@ -13,7 +13,9 @@ from kit.store.loading import sha256_hex
 
 __all__ = ["Include", "included_files", "includes_of", "leading_include"]
 
-_BLANK: Final = r"(?:[ \t\f\v]|/\*.*?\*/)*"
+# Atomic: a comment that has ended is not tried with a later end, or headers that are full of
+# comments (cooperative_groups.h and what it includes) would take minutes.
+_BLANK: Final = r"(?>[ \t\f\v]|/\*.*?\*/)*+"
 _DIRECTIVE: Final = re.compile(
     rf"^{_BLANK}(?:#|%:){_BLANK}include(?P<next>_next)?\b{_BLANK}(?P<what>[^\n]*)",
     re.MULTILINE | re.DOTALL,

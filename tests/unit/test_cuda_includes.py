@@ -132,3 +132,9 @@ def test_a_file_that_cannot_be_read_is_left_to_the_compiler(folder: Path) -> Non
     (folder / "b.cuh").unlink()
     (folder / "b.cuh").symlink_to(folder / "gone")
     assert names('#include "a.cuh"', folder) == {"a.cuh"}
+
+
+def test_a_header_full_of_comments_is_read_at_once() -> None:
+    """Of backtracking over comments, nobody would see the end."""
+    comments = "/* a\n * b */ " * 2000 + "x\n"
+    assert [one.name for one in includes_of(comments + "#include <a.h>\n")] == ["a.h"]
