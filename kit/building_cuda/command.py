@@ -149,9 +149,8 @@ def unknown_architecture(
 
 def _headers() -> str:
     """Digest of kit's own headers."""
-    here = KIT_HEADERS.parent
     contents = [
-        f"{path.relative_to(here)} {sha256_hex(path.read_bytes())}"
-        for path in sorted((*here.glob("include/**/*.*h"), *here.glob("include_first/**/*.*h")))
+        f"{path.relative_to(KIT_HEADERS)} {sha256_hex(path.read_bytes())}"
+        for path in sorted(KIT_HEADERS.glob("**/*.*h"))
     ]
     return sha256_hex("\n".join(contents).encode())

@@ -32,7 +32,7 @@ class CudaOptions:
     std : {"c++17", "c++20"}
         Of C++.
     include_dirs : tuple of str
-        Absolute directories, searched first.
+        Absolute directories, searched behind those of kit and NVIDIA.
     defines : tuple of str
         ``NAME`` or ``NAME=VALUE``.
     flags : tuple of str

@@ -66,7 +66,7 @@ _OPTIONS = (
         short="I",
         metavar="DIR",
         repeatable=True,
-        help="a directory with headers, searched first",
+        help="a directory with headers, behind those of kit and NVIDIA",
     ),
     Option(
         name="define", short="D", metavar="NAME[=VALUE]", repeatable=True, help="define a macro"

@@ -517,26 +517,6 @@ def test_outputs_narrow_what_is_written() -> None:
         build(text, outputs={None: ("x",)})
 
 
-# ---- packages -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["_LIBRARY", "_CCCL", "_RUNTIME"])
-def test_a_missing_package_is_named_with_what_installs_it(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(cuda_packages, name, "kit-nowhere.h")
-    with pytest.raises(BuildError, match="not installed") as caught:
-        build(SMALL.replace("VALUE", "1.0"))
-    assert caught.value.fix == 'python -m pip install "pyccel-kit[cuda]"'
-    assert "nvidia-cuda-" in caught.value.message
-
-
-def test_other_systems_have_no_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(BuildError, match="does not exist for darwin"):
-        cuda_packages.find_cuda_packages()
-
-
 # ---- pickles ------------------------------------------------------------------------------------
 
 

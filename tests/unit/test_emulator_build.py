@@ -154,9 +154,9 @@ def test_a_damaged_library_is_built_again() -> None:
     content = bytearray(entry.artifact.read_bytes())
     content[-1] ^= 1
     entry.artifact.write_bytes(content)
-    from kit.backends.emulator import stored
+    from kit.store import loading
 
-    stored._loaded.pop(entry.module_name)  # as in another process
+    loading._libraries.pop(entry.module_name)  # as in another process
     assert filled(Cell(source, "fill(int*)")) == 17
 
 

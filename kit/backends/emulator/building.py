@@ -179,7 +179,8 @@ class _Build:
 
 
 def _include_flags(options: CudaOptions) -> tuple[str, ...]:
-    flags = [f"-I{one}" for one in (*options.include_dirs, str(_KIT_HEADERS), str(INCLUDE))]
+    # The user's last, as for NVRTC: a CUDA toolkit's folder has other files of these names.
+    flags = [f"-I{one}" for one in (str(_KIT_HEADERS), str(INCLUDE), *options.include_dirs)]
     # libcu++ (cuda/std/...), without NVIDIA's own runtime headers, which the emulator replaces.
     flags += [f"-isystem{one}" for one in _libcudacxx()]
     return tuple(flags)
