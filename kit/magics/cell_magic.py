@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from kit.errors import CellError, KitError, KitWarning
 from kit.magics.binding import session_of
 from kit.magics.frontend import Frontend, inspect_frontend
-from kit.magics.options import place_in_line
 from kit.magics.progress import BuildProgress, choose_display
 from kit.magics.rendering import say, shorten
-from kit.magics.request_values import CellRequest
+from kit.magics.request_values import CellRequest, place_in_line
 from kit.magics.specs import MagicSpec
 from kit.show.build_text import few_names
 

@@ -10,7 +10,7 @@ from kit.errors import CellError
 from kit.magics.specs import MagicSpec, Option
 from kit.source.nearest import nearest
 
-__all__ = ["ParsedLine", "Word", "parse_line", "place_in_line", "split_words"]
+__all__ = ["ParsedLine", "Word", "parse_line", "split_words"]
 
 # A word ends at white space outside quotes; IPython hands over the raw rest of the line.
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*'|["'])+""")
@@ -87,22 +87,6 @@ def split_words(line: str) -> list[Word]:
             )
         )
     return words
-
-
-def place_in_line(line: str, message: str) -> int | None:
-    """Where the line has the first of its words, or pieces between commas, that a message names.
-
-    Examples
-    --------
-    >>> place_in_line("--arch sm_90,sm_12", "no compiler for sm_12; there is one for sm_90")
-    13
-    """
-    found: list[tuple[int, int]] = []
-    for piece in re.finditer(r"[^\s,=\"']+", line):
-        named = re.search(rf"(?<![\w-]){re.escape(piece.group())}(?![\w-])", message)
-        if named is not None:
-            found.append((named.start(), piece.start()))
-    return min(found)[1] if found else None
 
 
 def parse_line(spec: MagicSpec, line: str) -> ParsedLine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ __all__ = [
     "CellRequest",
     "parse_flags",
     "parse_name_lists",
+    "place_in_line",
     "refuse_quiet_and_verbose",
     "split_values",
     "text_start",
@@ -84,6 +86,22 @@ def split_values(line: str, parsed: ParsedLine, option: str) -> list[Word]:
 def text_start(line: str, value: Word) -> int:
     """Where a value's own text begins: behind its quote."""
     return value.start + (line[value.start : value.start + 1] in {'"', "'"})
+
+
+def place_in_line(line: str, message: str) -> int | None:
+    """Where the line has the first of its words, or pieces between commas, that a message names.
+
+    Examples
+    --------
+    >>> place_in_line("--arch sm_90,sm_12", "no compiler for sm_12; there is one for sm_90")
+    13
+    """
+    found: list[tuple[int, int]] = []
+    for piece in re.finditer(r"[^\s,=\"']+", line):
+        named = re.search(rf"(?<![\w-]){re.escape(piece.group())}(?![\w-])", message)
+        if named is not None:
+            found.append((named.start(), piece.start()))
+    return min(found)[1] if found else None
 
 
 def parse_flags(
