@@ -69,7 +69,7 @@ def array_fix(
     if found is not None and found.array is None:
         library = name if is_cupy(value) else f"cupy.asarray({name})"
         fresh = _fresh(parameter, found, library, "cupy")
-        return _with_buffer(parameter, fresh, f"{library}[...]", call)
+        return _with_buffer(parameter, found, fresh, f"{library}[...]", call)
     if is_struct(parameter.element) or parameter.element.width > 1 or _is_bfloat16(parameter):
         return _of_wide_elements(parameter, value, found, call)
     array = value if found is None else found.array
@@ -111,7 +111,7 @@ def _of_wide_elements(
     if found is None:
         return [f"{name} = np.array({name}, dtype={dtype_text(parameter.element)})"]
     fresh = _fresh(parameter, found, name, "np")
-    lines = _with_buffer(parameter, fresh, f"{name}[...]", call)
+    lines = _with_buffer(parameter, found, fresh, f"{name}[...]", call)
     return _of_view(lines, value, found, name, call)
 
 
@@ -153,13 +153,14 @@ def _in_components(
     return f"{text}.reshape(({ones}, {width}))"
 
 
-def _with_buffer(parameter: CudaParameter, fresh: str, target: str, call: CallText) -> list[str]:
+def _with_buffer(
+    parameter: CudaParameter, found: FoundArray, fresh: str, target: str, call: CallText
+) -> list[str]:
     name = parameter.name
-    if not parameter.written:
+    # Nothing comes back into what cannot be written, or has no part in the new array.
+    if not (parameter.written and found.storage.writeable) or "  # " in fresh:
         return [f"{name} = {fresh}"]
     buffer = f"{name}_buffer"
-    if "  # " in fresh:  # nothing of what was passed is in it
-        return [f"{name} = {fresh}"]
     back = f"{buffer}.reshape({name}.shape)" if ".reshape(" in fresh else buffer
     if ".stack(" in fresh:
         back = f"{buffer}[..., 0] + 1j * {buffer}[..., 1]"
