@@ -118,7 +118,7 @@ def compile_cell(
         symbols=_all_of(cell.symbol_facts(one) for one in lowered),
         cubins=read_cubins(reply, scratch),
         reply=reply,
-        warnings=warnings_of(text, cell.kernels, reply.programs[0].log),
+        warnings=warnings_of(text, cell.kernels, reply.programs[0].log, options.include_dirs),
         flags=shown_options(options),
         refusal=_refusal(text, options),
     )

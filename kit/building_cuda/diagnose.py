@@ -145,12 +145,26 @@ def tool_failure(program: NvrtcProgram) -> BuildError:
     return BuildError(failure, log=program.log, fix=fix)
 
 
-def warnings_of(text: str, kernels: Sequence[CellKernel], log: str) -> tuple[str, ...]:
-    """What NVRTC warned about, each in one line that begins with the place in the cell."""
-    reader = _Reader(text, kernels, ())
+def warnings_of(
+    text: str, kernels: Sequence[CellKernel], log: str, include_dirs: Sequence[str]
+) -> tuple[str, ...]:
+    """What NVRTC warned about, each in one line that begins with the place in the cell.
+
+    Parameters
+    ----------
+    text : str
+        The cell.
+    kernels : sequence of CellKernel
+        Its kernels.
+    log : str
+        Of one architecture.
+    include_dirs : sequence of str
+        The user's folders. Nobody can change what other headers are warned about.
+    """
+    reader = _Reader(text, kernels, include_dirs)
+    folders = tuple(f"{one.rstrip('/')}/" for one in include_dirs)
     found = [one for one in read_messages(log) if one.severity == "warning"]
-    # What kit's and NVIDIA's headers are warned about is nothing that a user can change.
-    own = [one for one in found if one.file == PROGRAM or not one.file]
+    own = [one for one in found if one.file in ("", PROGRAM) or one.file.startswith(folders)]
     return tuple(dict.fromkeys(_one_line(reader, one) for one in own))
 
 

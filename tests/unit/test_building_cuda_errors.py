@@ -8,7 +8,7 @@ import pytest
 
 from kit.backends.nvrtc_protocol import NvrtcProgram
 from kit.build_cuda import build_cuda_cell
-from kit.building_cuda.diagnose import tool_failure
+from kit.building_cuda.diagnose import tool_failure, warnings_of
 from kit.building_cuda.missing import advise_on_header, advise_on_name, advise_on_std
 from kit.cuda.options import CudaOptions
 from kit.errors import BuildError, CellError
@@ -231,12 +231,24 @@ def test_host_code_is_refused_before_nvrtc_sees_it() -> None:
         build_cuda_cell(text)
 
 
-def test_warnings_are_in_the_cells_lines_and_not_those_of_headers() -> None:
+def test_warnings_are_in_the_cells_lines() -> None:
     text = "\n#include <cuda_fp16.h>\n__global__ void k(double* y) {\n    int unused;\n}\n"
     record = build_cuda_cell(text, options=CudaOptions(architectures=("sm_75",))).record
     assert record.warnings == (
         'cell line 4: k: variable "unused" was declared but never referenced',
     )
+
+
+def test_warnings_about_the_users_own_headers_are_told_and_others_are_not(tmp_path: Path) -> None:
+    (tmp_path / "h.cuh").write_text("__device__ int f() { int idle; return 1; }\n")
+    text = '\n#include "h.cuh"\n__global__ void k(int* y) { *y = f(); }\n'
+    options = CudaOptions(architectures=("sm_75",), include_dirs=(str(tmp_path),))
+    record = build_cuda_cell(text, options=options).record
+    assert record.warnings == (
+        'cell line 2: h.cuh line 1: variable "idle" was declared but never referenced',
+    )
+    log = record.log.split("--- sm_75\n")[1]
+    assert warnings_of(text, (), log, (str(tmp_path / "elsewhere"),)) == ()
 
 
 # ---- failures of the tools ----------------------------------------------------------------------

@@ -270,6 +270,20 @@ def test_a_library_that_does_not_load_says_so(tmp_path: Path, packages: CudaPack
     assert compile_cubins(request_in(tmp_path), packages).programs[0].ok
 
 
+def test_another_library_is_another_worker(tmp_path: Path, packages: CudaPackages) -> None:
+    compile_cubins(request_in(tmp_path / "one"), packages)
+    worker = workers._states["nvrtc"].worker
+    assert worker is not None
+    elsewhere = tmp_path / "lib"
+    elsewhere.mkdir()
+    for path in packages.library.parent.iterdir():
+        (elsewhere / path.name).symlink_to(path)
+    moved = packages._replace(library=elsewhere / packages.library.name)
+    assert compile_cubins(request_in(tmp_path / "two"), moved).programs[0].ok
+    assert workers._states["nvrtc"].worker is not worker
+    assert not worker.is_alive()
+
+
 # ---- rubbish ------------------------------------------------------------------------------------
 
 PROGRAM = NvrtcProgram(architecture="sm_90", ok=True).to_json()
