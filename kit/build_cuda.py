@@ -3,7 +3,8 @@
 cell text -> prototypes -> architectures -> cache key -> (hit | NVRTC) -> signatures
 -> `CudaKernel` bound -> `BuildRecord`
 
-What a target runs is loaded at the first call: the cubin by CuPy, the emulator's library after g++.
+What a target runs is loaded at the first call: the cubin by CuPy, the emulator's library after g++
+has made it, which a notebook has done with the cell.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def build_cuda_cell(
     options: CudaOptions | None = None,
     on_progress: Progress | None = None,
     on_wait: OnWait | None = None,
+    ahead: bool = False,
 ) -> BuiltCudaCell:
     """Compile a cell of CUDA C++ with NVRTC, or load what an earlier build of the same cell left.
 
@@ -67,6 +69,9 @@ def build_cuda_cell(
         Called with the stage and the seconds since the build began [s]; not on a hit.
     on_wait : callable, optional
         Called once when another process compiles the same cell.
+    ahead : bool
+        Whether g++ compiles a new cell now where it will run in the emulator, so that who waits
+        sees progress and errors with the cell; otherwise the first call does it.
 
     Raises
     ------
@@ -80,14 +85,18 @@ def build_cuda_cell(
     options = options or CudaOptions()
     _collect_workers()
     cell = obtain_cell(text, options, on_progress=on_progress, on_wait=on_wait)
-    if cell.refusal is not None and choose_target(options.target) == "emulator":
+    is_emulated = choose_target(options.target) == "emulator"
+    if cell.refusal is not None and is_emulated:
         raise cell.refusal
+    loaders = _loaders(text, options, cell)
+    if ahead and is_emulated and not cell.record.hit:
+        loaders["emulator"](on_progress=_on_the_cpu(on_progress), on_wait=on_wait)
     build = CudaCellBuild(
         source=text,
         options=replace(options, force=False),  # a copy of a kernel builds nothing again
         record=cell.record,
         symbols=cell.symbols,
-        loaders=_loaders(text, options, cell),
+        loaders=loaders,
         rebuild=rebuild_cuda_kernel,
     )
     kernels = {one.name: CudaKernel(one, cell=build) for one in cell.signatures}
@@ -99,9 +108,7 @@ def rebuild_cuda_kernel(source: str, name: str, options: Mapping[str, Any]) -> C
     return build_cuda_cell(source, options=CudaOptions(**options)).kernels[name]
 
 
-def _loaders(
-    text: str, options: CudaOptions, cell: ObtainedCell
-) -> Mapping[Target, Callable[[], LoadedCell]]:
+def _loaders(text: str, options: CudaOptions, cell: ObtainedCell) -> Mapping[Target, _Once]:
     """How each target gets the cell; libraries of a target are imported at its first call."""
 
     def on_device() -> LoadedCell:
@@ -109,31 +116,47 @@ def _loaders(
 
         return load(cell.read_cubins(), debug=options.debug)
 
-    def in_emulator() -> LoadedCell:
+    def in_emulator(
+        *, on_progress: Progress | None = None, on_wait: OnWait | None = None
+    ) -> LoadedCell:
         if cell.refusal is not None:
             raise cell.refusal
         from kit.backends.emulator import obtain
 
-        return obtain(text, cell.signatures, cell.symbols, options)
+        return obtain(
+            text,
+            cell.signatures,
+            cell.symbols,
+            options,
+            on_progress=on_progress,
+            on_wait=on_wait,
+        )
 
     if options.target == "compile":
         return {}
     return {"device": _Once(on_device), "emulator": _Once(in_emulator)}
 
 
+def _on_the_cpu(on_progress: Progress | None) -> Progress | None:
+    """The same, with stages that cannot be taken for those of NVRTC."""
+    if on_progress is None:
+        return None
+    return lambda stage, seconds: on_progress(f"{stage} for the CPU", seconds)
+
+
 class _Once:
     """A function that is called once; where it raises, the next call tries again."""
 
-    def __init__(self, load: Callable[[], LoadedCell]) -> None:
+    def __init__(self, load: Callable[..., LoadedCell]) -> None:
         self._load = load
         self._lock = threading.Lock()
         self._loaded: LoadedCell | None = None
 
-    def __call__(self) -> LoadedCell:
+    def __call__(self, **told: Any) -> LoadedCell:
         if self._loaded is None:
             with self._lock:
                 if self._loaded is None:
-                    self._loaded = self._load()
+                    self._loaded = self._load(**told)
         return self._loaded
 
 

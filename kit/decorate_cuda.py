@@ -74,7 +74,8 @@ def cuda_kernel(
     target : {"auto", "device", "emulator", "compile"}
         Where calls run that do not say; "compile" makes kernels that are not called.
     check : "bounds" or sequence of str
-        "bounds": an index outside of a view is a LaunchError.
+        "bounds": an index outside of a view ends a launch on a device; in the emulator it is
+        always a LaunchError.
     schedule : str, optional
         Not in this version.
     template : mapping, optional

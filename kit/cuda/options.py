@@ -40,7 +40,7 @@ class CudaOptions:
     target : {"auto", "device", "emulator", "compile"}
         Where the kernels run when a call does not say.
     check : tuple of str
-        "bounds": indices of views are checked in the kernel.
+        "bounds": indices of views are checked on a device, too; the emulator always does.
     template : mapping of str to str
         Template parameter -> C++ argument: ``{"T": "double", "N": "3"}``.
     debug : bool

@@ -69,6 +69,7 @@ class CudaKernelMagic(CellMagic[CudaRequest, _BuiltCell]):
             options=request.options,
             on_progress=progress.on_progress,
             on_wait=progress.on_wait,
+            ahead=True,
         )
         namespace = namespace_of(self._shell)
         if request.pairs:

@@ -91,7 +91,7 @@ _OPTIONS = (
         repeatable=True,
         suggestions=("bounds",),
         is_list=True,
-        help="bounds: an index outside of a view is a LaunchError",
+        help="bounds: an index outside of a view traps on a GPU, too (the emulator always tells)",
     ),
     Option(
         name="schedule",

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ template<class T> __global__ void fill(T* x, T value) { x[threadIdx.x] = value; 
 """
 ONE = CudaOptions(architectures=("sm_90",), template={"T": "float"})
 PLAIN = CudaOptions(architectures=("sm_90",))
-SMALL = "\n__global__ void k(double* y) { y[threadIdx.x] = VALUE; }\n"
+SMALL = "\n__global__ void k(double* y) { if (threadIdx.x < 3) y[threadIdx.x] = VALUE; }\n"
 
 
 def build(text: str, **options: Any) -> BuiltCudaCell:
@@ -244,6 +245,37 @@ def test_progress_is_told_while_nvrtc_works() -> None:
         on_progress=lambda stage, seconds: told.append(stage),
     )
     assert "nvrtc sm_90" in told
+
+
+def test_what_the_emulator_runs_is_made_with_the_cell_where_somebody_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from kit.backends.emulator import building
+
+    told: list[str] = []
+    cell = build_cuda_cell(
+        SMALL.replace("VALUE", "1.875"),
+        options=PLAIN,
+        on_progress=lambda stage, seconds: told.append(stage),
+        ahead=True,
+    )
+    assert told[-2:] == ["compiling for the CPU", "linking for the CPU"]
+    # So the call compiles nothing.
+    monkeypatch.setattr(building, "find_toolchain", None)
+    y = np.zeros(3)
+    cell.kernels["k"](y)
+    np.testing.assert_array_equal(y, np.full(3, 1.875))
+
+
+def test_another_target_makes_nothing_for_the_emulator() -> None:
+    told: list[str] = []
+    build_cuda_cell(
+        SMALL.replace("VALUE", "1.9375"),
+        options=replace(PLAIN, target="device"),
+        on_progress=lambda stage, seconds: told.append(stage),
+        ahead=True,
+    )
+    assert all("CPU" not in one for one in told)
 
 
 @pytest.mark.parametrize(

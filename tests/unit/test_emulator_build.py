@@ -129,10 +129,10 @@ def test_macros_of_a_cell_do_not_reach_what_kit_adds() -> None:
     assert filled(Cell(source + FILL.replace("VALUE", "3"), "fill(int*)")) == 3
 
 
-def test_bounds_are_checked_where_that_is_asked_for() -> None:
+def test_bounds_are_checked_whether_that_is_asked_for_or_not() -> None:
     source = "#ifdef KIT_CHECK_BOUNDS\n#define VALUE 1\n#else\n#define VALUE 0\n#endif\n" + FILL
     options: list[dict[str, Any]] = [{}, {"check": ("bounds",)}, {"debug": True}]
-    assert [filled(Cell(source, "fill(int*)", **one)) for one in options] == [0, 1, 1]
+    assert [filled(Cell(source, "fill(int*)", **one)) for one in options] == [1, 1, 1]
 
 
 def test_the_standard_is_the_cells() -> None:
