@@ -117,7 +117,7 @@ def _of_wide_elements(
 
 def _fresh(parameter: CudaParameter, found: FoundArray, text: str, library: str) -> str:
     """An expression for a new array of the right elements, from one of a device or of wide ones."""
-    element, facts = parameter.element, found.facts
+    element, facts = parameter.element, found.storage  # an `ArrayView` as an array has its ghosts
     dtype = dtype_text(element).replace("np.", f"{library}.")
     if is_struct(element):
         wanted = [one.name for one in element.fields or ()]
@@ -140,8 +140,9 @@ def _in_components(
     parameter: CudaParameter, found: FoundArray, text: str, zeros: str, dtype: str
 ) -> str:
     """The array with the components of a vector type as its last axis."""
-    width, shape, name = parameter.element.width, found.facts.shape, parameter.name
-    if not shape or found.facts.size % width or found.facts.size == 0:
+    width, storage, name = parameter.element.width, found.storage, parameter.name
+    shape = storage.shape
+    if not shape or storage.size % width or storage.size == 0:
         extents = ", ".join("1" * (parameter.ndim or 1))
         return f"{zeros}(({extents}, {width}), {dtype})  # your shape, then the components"
     if shape[-1] != width and parameter.ndim in (None, len(shape)) and shape[-1] % width == 0:

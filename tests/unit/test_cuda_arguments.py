@@ -119,6 +119,11 @@ ARRAYS: list[tuple[str, CudaParameter, Any, type, str]] = [
     ("ghost components", array("x", FLOAT2, 1),
      ArrayView(array=np.zeros((3, 4), "f4"), nghost=((0, 0), (2, 0))), ValueError,
      "ghost layers on the last axis"),
+    ("ghosts around too many axes", array("x", FLOAT4, 1),
+     ArrayView(array=np.zeros((5, 6, 2), "f4"), nghost=((1, 0), (2, 1), (0, 0))), TypeError,
+     r"shape \(4, 3, 2\)"),
+    ("ghosts of eight", array("x", FLOAT4, 1),
+     ArrayView(array=np.zeros((4, 4), "f4"), nghost=((0, 0), (1, 1))), TypeError, r"\(4, 2\)"),
     # structs
     ("packed", array("x", PARTICLE), np.zeros(3, PACKED), TypeError,
      "field position lies at byte 1, and at byte 8 in Particle: the records are packed"),
