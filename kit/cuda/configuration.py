@@ -102,7 +102,7 @@ class LaunchPlanner:
         )
         if launch is not None:
             check_launch(self._kernel, launch, limits)
-        if not any(isinstance(one, list) for one in options):  # whose items may change
+        if all(map(_cannot_change, options[:-1])):  # without the stream
             # One object, so that a thread never sees half of another one's.
             self._last = _Planned(options._replace(stream=None), shape, limits, launch)
         return launch
@@ -190,6 +190,16 @@ def parse_extents(kernel: str, name: str, value: object) -> tuple[int, ...]:
         found = f"{name}={value!r}: {len(several)} extents"
         raise launch_refused(kernel, found, "one to three: x, y, z", f"{name}=256")
     return tuple(_integer(kernel, name, one) for one in several)
+
+
+def _cannot_change(option: object) -> bool:
+    """Whether an option is sure to say the same when it is the same object.
+
+    Lists can change, and so can whatever else is an index: arrays without axes are.
+    """
+    if type(option) is tuple:
+        return all(type(one) is int for one in cast("tuple[object, ...]", option))
+    return option is None or type(option) is int
 
 
 def _wanted_threads(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kit.cuda.configuration import plan_launch
+from kit.cuda.configuration import LaunchOptions, LaunchPlanner, plan_launch
 from kit.errors import LaunchError
 from kit.launch import Launch, LaunchLimits
 
@@ -116,3 +117,32 @@ def test_an_array_with_fewer_axes_than_the_kernel_reads_says_no_number_of_thread
     with pytest.raises(LaunchError, match="n_threads=") as caught:
         plan(shape=shape, axes=axes)
     assert caught.value.kind == "limit"
+
+
+class Counter:
+    """An index that can change, as an array without axes can."""
+
+    value = 10
+
+    def __index__(self) -> int:
+        return self.value
+
+
+@pytest.mark.parametrize("inside", [lambda n: n, lambda n: (n,), lambda n: [n]])
+@pytest.mark.parametrize("option", ["n_threads", "grid", "block", "shared_bytes"])
+def test_an_option_that_is_the_same_object_is_read_anew_where_it_can_change(
+    option: str, inside: Callable[[object], object]
+) -> None:
+    planner, limits, n = LaunchPlanner("f", (1,)), LaunchLimits(), Counter()
+    value = n if option == "shared_bytes" else inside(n)
+    options = LaunchOptions(**{option: value})
+    first = planner.plan(options, (10,), limits)
+    n.value = 20
+    assert planner.plan(options, (10,), limits) != first
+
+
+def test_a_tuple_of_integers_is_planned_once() -> None:
+    planner, limits = LaunchPlanner("f", None), LaunchLimits()
+    options = LaunchOptions(n_threads=(10, 20), block=(8, 4))
+    first = planner.plan(options, None, limits)
+    assert planner.plan(options, None, limits) is first
