@@ -235,6 +235,8 @@ def test_force_builds_again() -> None:
     again = build(text, force=True)
     assert not again.record.hit
     assert again.record.reason == "built: forced"
+    # A copy of the kernel, in each process of a cluster, is not to be built again.
+    assert pickle.loads(pickle.dumps(again.kernels["k"])).build.hit
 
 
 def test_progress_is_told_while_nvrtc_works() -> None:
@@ -387,9 +389,12 @@ def test_damaged_cubins_are_built_again_when_they_are_needed(damage: str) -> Non
 
 
 def test_several_cubins_come_back_apart() -> None:
-    text = SMALL.replace("VALUE", "3.5")
-    both = cubins_of(build(text, architectures=("sm_80", "sm_90")))
+    built = build(SMALL.replace("VALUE", "3.5"), architectures=("sm_80", "sm_90"))
+    both = cubins_of(built)
     assert list(both) == ["sm_80", "sm_90"]
+    entry = open_store().lookup(built.record.key)
+    assert entry is not None
+    assert b"".join(both.values()) == entry.artifact.read_bytes()
     assert all(one.startswith(b"\x7fELF") for one in both.values())
     assert both["sm_80"] != both["sm_90"]
 
