@@ -178,16 +178,15 @@ def read_kernel(lowered: str) -> KernelAnswer | None:
     return KernelAnswer(bounds, tuple(numbers.parameter() for _ in range(numbers.take())))
 
 
-def read_symbol(lowered: str) -> FieldType | None:
-    """What the facts of a variable say; None where ``#if`` leaves it out.
+def read_symbol(lowered: str) -> tuple[bool, FieldType] | None:
+    """Whether a variable is ``const``, and its type; None where ``#if`` leaves it out.
 
-    Parameters
-    ----------
-    lowered : str
-        The mangled name that the compiler gave.
+    The parameter is that of `read_kernel`.
     """
     numbers = _Numbers(lowered)
-    return numbers.field(0) if numbers.take() else None
+    if not numbers.take():
+        return None
+    return bool(numbers.take() & _CONST), numbers.field(0)
 
 
 class _Numbers:

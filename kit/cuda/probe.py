@@ -149,7 +149,8 @@ def _symbol(index: int, symbol: FoundSymbol) -> str:
     name = "::" + qualified(symbol.scope, symbol.name)
     body = (
         f"template<> constexpr auto @symbol<{index}> = &{name};\n"
-        f"using @symbol_{index} = @cat<@list<1>, @field<decltype({name})>::@is>::@is;"
+        f"using @symbol_{index} = @cat<@list<1, @plain<decltype({name})>::@cv>,"
+        f" @field<decltype({name})>::@is>::@is;"
     )
     return _conditional(
         f"symbol_{index}", symbol.conditions, body, f"using @symbol_{index} = @list<0>;"

@@ -11,6 +11,7 @@ pointer    `POINTER`, size, alignment: inside of another type it is not followed
 class      `CLASS`, size, alignment; words of its name, these; template arguments; number of all
            that follows: index of the struct, and of each field 0 or 1, its offset, the field
 field      number of its extents, these, the type of an element
+variable   1; ``const`` or not; as of a field
 =========  ======================================================================================
 """
 

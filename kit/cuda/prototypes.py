@@ -170,12 +170,16 @@ class CudaCell:
         facts: list[CudaSymbol] = []
         for index, symbol in enumerate(self.symbols):
             answer = read_symbol(lowered[probe.symbol_facts[index]])
-            element = None if answer is None else readable_element(answer.type, structs)
-            if answer is None or element is None:
+            if answer is None:
+                continue
+            const, variable = answer
+            element = readable_element(variable.type, structs)
+            if element is None:
                 continue
             name = lowered[probe.symbols[index]]
             space = self._found.symbols[index].space
-            facts.append(CudaSymbol(symbol.name, name, element, answer.shape, space, symbol.line))
+            rest = (variable.shape, space, symbol.line, const)
+            facts.append(CudaSymbol(symbol.name, name, element, *rest))
         return tuple(facts)
 
 

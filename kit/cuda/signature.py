@@ -222,6 +222,8 @@ class CudaSymbol(NamedTuple):
         Which memory it is in.
     line : int
         Where it stands in the cell.
+    const : bool
+        Whether the cell says that nobody writes it: compilers take its value for known.
     """
 
     name: str
@@ -230,6 +232,7 @@ class CudaSymbol(NamedTuple):
     shape: tuple[int, ...]
     space: Literal["constant", "device"]
     line: int
+    const: bool = False
 
 
 # ---- as JSON: lists in the order of the fields -------------------------------------------------

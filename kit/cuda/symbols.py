@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from kit.arrays import array_kind
+from kit.boundary.refusals import is_masked
 from kit.cuda.element_types import (
     component_text,
     dtype_text,
@@ -21,6 +22,7 @@ from kit.cuda.signature import CudaParameter, CudaSymbol, Element
 from kit.cuda.value_arguments import judge_value
 from kit.errors import ArgumentRefused, argument_refused, clean_text
 from kit.source.nearest import nearest
+from kit.views.rules import MASKED
 
 if TYPE_CHECKING:
     from kit.terms import Target
@@ -76,6 +78,10 @@ class CudaSymbols(Mapping[str, Any]):
 
     def __setitem__(self, name: str, value: object) -> None:
         symbol = self._symbol(name)
+        if symbol.const:
+            found = "a variable that the cell declares const, so that compilers know its value"
+            fix = f"# remove const from {symbol.name} in line {symbol.line} of the cell"
+            raise self._refused(symbol, found, "a variable without const", fix)
         source = self._checked(symbol, value)
         _write(self[name], source)
 
@@ -115,9 +121,11 @@ class CudaSymbols(Mapping[str, Any]):
                 raise self._refused(symbol, refusal.found, refusal.need, refusal.fix)
             return np.frombuffer(judged.data, np.uint8)
         if kind is None:
-            fix = f"symbols[{symbol.name!r}][...] = value"
             found = f"{type(value).__name__}, which is no array"
-            raise self._refused(symbol, found, f"an array of shape {symbol.shape}", fix)
+            need = f"an array of shape {symbol.shape}"
+            raise self._refused(symbol, found, need, _fresh(symbol, value))
+        if is_masked(cast(Any, value)):
+            raise self._refused(symbol, *MASKED, "value = value.filled(0)")
         array: Any = value if kind == "cuda" else np.asarray(value)
         return self._checked_array(symbol, array)
 
@@ -188,6 +196,18 @@ def symbol_dtype(element: Element) -> Dtype:
             "itemsize": element.size,
         }
     )
+
+
+def _fresh(symbol: CudaSymbol, value: object) -> str:
+    """A line that makes an array of a variable's shape; of a list or a number, with its values."""
+    element = symbol.element
+    shape = symbol.shape if element.width == 1 else (*symbol.shape, element.width)
+    dtype = dtype_text(element)
+    if isinstance(value, (list, tuple)):
+        return f"value = np.array(value, {dtype}).reshape({shape})"
+    if isinstance(value, (int, float, np.bool_)) and not is_struct(element):
+        return f"value = np.full({shape}, value, {dtype})"
+    return f"value = np.zeros({shape}, {dtype})"
 
 
 def _as_parameter(symbol: CudaSymbol) -> CudaParameter:

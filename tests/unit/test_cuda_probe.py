@@ -453,6 +453,7 @@ __global__ void f() {}
         ("n::parts", "P", (5,), "device", 5),
         ("bytes", "unsigned char", (3,), "constant", 9),
     ]
+    assert [one.const for one in symbols] == [False, False, False, False, True]
     assert symbols[0].lowered == "table"
     assert symbols[1].lowered == "_ZN1n3oneE"
     assert [one.name for one in symbols[3].element.fields or ()] == ["x", "n"]

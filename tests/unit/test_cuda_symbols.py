@@ -25,6 +25,7 @@ SYMBOLS = (
     CudaSymbol("points", "points", FLOAT4, (5,), "device", 6),
     CudaSymbol("pairs", "pairs", PAIR, (3,), "device", 7),
     CudaSymbol("root", "root", COMPLEX, (), "constant", 8),
+    CudaSymbol("fixed", "fixed", DOUBLE, (3,), "constant", 9, const=True),
 )
 
 
@@ -75,6 +76,8 @@ def test_a_variable_is_written_entirely(name: str, value: Any) -> None:
         ("coef", [1.0, 2.0, 3.0, 4.0], "list, which is no array"),
         ("total", "1", "str"),
         ("flag", 1, "int 1"),
+        ("coef", np.ma.array(np.arange(4, dtype="f4"), mask=[0, 1, 0, 0]), "a mask"),
+        ("fixed", np.ones(3), "declares const"),
         ("points", np.ones(20, np.float32), "shape (20,)"),
         ("pairs", np.ones(3, [("n", "i4"), ("v", "f8")]), "packed"),
     ],
@@ -91,7 +94,19 @@ def test_what_is_not_exactly_the_variable_is_refused_and_nothing_is_written(
     assert not emulator.variables
 
 
-@pytest.mark.parametrize("value", [np.arange(4.0), np.arange(4, dtype=">f4"), np.ones((2, 2))])
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(4.0),
+        np.arange(4, dtype=">f4"),
+        np.ones((2, 2)),
+        [1, 2, 3, 4],
+        0.5,
+        np.True_,
+        None,
+        np.ma.array(np.arange(4, dtype="f4"), mask=[0, 1, 0, 0]),
+    ],
+)
 def test_the_fix_of_a_refused_array_works(value: Any) -> None:
     symbols, emulator = make()
     with pytest.raises(ArgumentRefused) as caught:
@@ -99,7 +114,8 @@ def test_the_fix_of_a_refused_array_works(value: Any) -> None:
     scope = {"value": value, "np": np}
     exec(caught.value.fix, scope)
     symbols["coef"] = scope["value"]
-    assert emulator.variables["coef"].tolist() == value.ravel().tolist()
+    expected = 0.0 if value is None else np.ma.filled(value, 0).ravel()
+    assert (emulator.variables["coef"] == expected).all()
 
 
 def test_names_without_their_namespace_are_found_where_they_are_unique() -> None:
@@ -128,7 +144,7 @@ def test_it_is_a_mapping_that_loads_nothing_until_a_variable_is_asked_for() -> N
         raise AssertionError("loaded")
 
     symbols = CudaSymbols("saxpy", SYMBOLS, "emulator", never)
-    assert len(symbols) == 7
+    assert len(symbols) == 8
     assert list(symbols)[:2] == ["coef", "total"]
     assert "coef" in symbols
     assert "x" not in symbols
