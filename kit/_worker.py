@@ -25,20 +25,15 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from kit.backends.protocol import ToolchainFailed
-
-if TYPE_CHECKING:
-    from kit.backends.protocol import CompileRequest
-    from kit.backends.wrapper_library import WrapperLibrary
 
 __all__ = ["main"]
 
 _IDLE_S = 600.0
-_LOG = "log.txt"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,12 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     home = Path.cwd()
     channel = _take_channel()
     forks = "--no-fork" not in given and _fork_is_safe()
-    toolchain: _Toolchain = _Pyccel(home)
+    toolchain: _Toolchain
     if "--nvrtc" in given:
         from kit.backends.nvrtc_worker import NvrtcToolchain
 
         toolchain = NvrtcToolchain(Path(given[given.index("--nvrtc") + 1]))
         forks = False
+    else:
+        from kit.backends.pyccel_worker import PyccelToolchain
+
+        toolchain = PyccelToolchain(home)
     server = _Server(channel, home=home, toolchain=toolchain, forks=forks)
     server.prepare()
     server.serve(idle_s)
@@ -97,37 +96,6 @@ class _Toolchain(Protocol):
     def begin(self, request: object) -> Callable[[_Emit], None]:
         """What is done in the worker for a decoded request; the rest may be done in a child."""
         ...
-
-
-class _Pyccel:
-    """Pyccel, imported, and its compiled support library."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self._library: WrapperLibrary | None = None
-
-    def prepare(self) -> None:
-        """Import Pyccel; meanwhile the C compiler makes its support library."""
-        # Only a head start: what stands in its way is said when something is to be compiled.
-        with contextlib.suppress(Exception):
-            self._library = _start_library(self._home / "cwrapper")
-        from kit.backends.pipeline import load_pyccel
-
-        try:
-            load_pyccel()
-        except Exception as error:
-            raise ToolchainFailed(
-                f"Pyccel cannot be imported: {type(error).__name__}: {error}"
-            ) from error
-
-    def begin(self, request: object) -> Callable[[_Emit], None]:
-        """The build of one unit, once the support library is there."""
-        from kit.backends.protocol import CompileRequest
-
-        checked = CompileRequest.from_json(request)
-        if self._library is not None:
-            self._library.finish()
-        return lambda emit: _build(checked, emit, self._library)
 
 
 class _Server:
@@ -215,23 +183,6 @@ class _Server:
         _end_group()
 
 
-def _start_library(directory: Path) -> WrapperLibrary | None:
-    from kit.backends.packages import find_package
-    from kit.backends.wrapper_library import WrapperLibrary
-    from kit.toolchain import COMPILER_VARIABLES, find_compilers
-
-    pyccel, numpy = find_package("pyccel"), find_package("numpy")
-    if pyccel is None or numpy is None:
-        return None
-    return WrapperLibrary.start(
-        directory,
-        pyccel=pyccel,
-        numpy=numpy,
-        compiler=find_compilers("c")["c"],
-        environment={name: os.environ[name] for name in COMPILER_VARIABLES if name in os.environ},
-    )
-
-
 def _run_child(
     work: Callable[[_Emit], None],
     answers: int,
@@ -254,40 +205,6 @@ def _run_child(
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
-
-
-def _build(request: CompileRequest, emit: _Emit, library: WrapperLibrary | None) -> None:
-    from kit.backends.pipeline import translate
-
-    log = Path(request.scratch) / _LOG
-    with _printing_to(log):
-        reply = translate(
-            request,
-            on_stage=lambda stage: emit({"stage": stage}),
-            read_log=lambda: log.read_text(encoding="utf-8", errors="replace"),
-            library=library,
-        )
-    emit({"reply": reply.to_json()})
-
-
-@contextlib.contextmanager
-def _printing_to(log: Path) -> Generator[None]:
-    """Send what this process and its children print to a file."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    before = os.dup(1), os.dup(2)
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.dup2(target, 1)
-        os.dup2(target, 2)
-        yield
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for saved, descriptor in zip(before, (1, 2), strict=True):
-            os.dup2(saved, descriptor)
-            os.close(saved)
-        os.close(target)
 
 
 class _Watch:
