@@ -76,7 +76,7 @@ def test_a_variable_is_written_entirely(name: str, value: Any) -> None:
         ("coef", [1.0, 2.0, 3.0, 4.0], "list, which is no array"),
         ("total", "1", "str"),
         ("flag", 1, "int 1"),
-        ("coef", np.ma.array(np.arange(4, dtype="f4"), mask=[0, 1, 0, 0]), "a mask"),
+        ("coef", np.ma.array(np.arange(4, dtype="f4"), mask=[False, True, False, False]), "a mask"),
         ("fixed", np.ones(3), "declares const"),
         ("points", np.ones(20, np.float32), "shape (20,)"),
         ("pairs", np.ones(3, [("n", "i4"), ("v", "f8")]), "packed"),
@@ -104,7 +104,7 @@ def test_what_is_not_exactly_the_variable_is_refused_and_nothing_is_written(
         0.5,
         np.True_,
         None,
-        np.ma.array(np.arange(4, dtype="f4"), mask=[0, 1, 0, 0]),
+        np.ma.array(np.arange(4, dtype="f4"), mask=[False, True, False, False]),
     ],
 )
 def test_the_fix_of_a_refused_array_works(value: Any) -> None:
