@@ -17,21 +17,17 @@ import numpy as np
 from kit.arrays import plain_array
 from kit.boundary.caller import in_words_of_caller
 from kit.boundary.declared import declare_signature, language_of
-from kit.boundary.describe import describe_kernel, describe_stub
 from kit.boundary.keywords import keyword_names
 from kit.boundary.scalars import convert_scalar
 from kit.boundary.view_arguments import arrays_of_views
 from kit.errors import CopyWarning, KitError
-from kit.guard import NOT_FAST, PythonGuard, armed_by_table, find_guard
+from kit.guard import NOT_FAST, PythonGuard
+from kit.kernel_facts import KernelFacts
 from kit.provenance import CacheInfo, KernelBuild
-from kit.show.stability import is_stable_output
 from kit.signature import ArgumentType, Signature
 from kit.targets import CHOICES, chosen_target
-from kit.trace import BuildRecord
 
 if TYPE_CHECKING:
-    import inspect
-
     from kit.boundary.argument_plan import ArgumentPlan
     from kit.copying.pool import BufferPool
     from kit.moves import Shadows
@@ -47,14 +43,8 @@ Function = Callable[..., Any]
 
 _OWN_MODULES = frozenset({__name__, PythonGuard.__module__})
 
-_compiled_guard = find_guard()
-if TYPE_CHECKING:
-    _Guard = PythonGuard
-else:
-    _Guard = PythonGuard if _compiled_guard is None else armed_by_table(_compiled_guard)
 
-
-class PyccelKernel(_Guard):
+class PyccelKernel(KernelFacts):
     """One compiled function for every host array.
 
     A call either gives the kernel the right values in the order and dtype that it declares and
@@ -375,117 +365,7 @@ class PyccelKernel(_Guard):
             said = True
         return said
 
-    # ---- what it is -------------------------------------------------------------------------
-
-    @property
-    def signature(self) -> Signature:
-        """Parameters, types and intents."""
-        return self._signature
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return self._signature.to_inspect()
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Names of the parameters that the kernel writes."""
-        return self._signature.outputs
-
-    @property
-    def language(self) -> KernelLanguage:
-        """What Pyccel translated it to; "cuda" for a CUDA kernel."""
-        return self._language
-
-    @property
-    def policy(self) -> Policy:
-        """What happens where an argument must be copied."""
-        return self._policy
-
-    @property
-    def guard(self) -> str:
-        """Which fast path it has, "compiled" or "python"; KIT_GUARD=python asks for the latter."""
-        return "python" if _compiled_guard is None else "compiled"
-
-    @property
-    def compiled(self) -> Function:
-        """The bare compiled function, without any check."""
-        return self._function
-
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """Where it can run."""
-        has_python = self._build is not None and self._build.load_python is not None
-        return ("python", "host") if has_python else ("host",)
-
-    @property
-    def source(self) -> str:
-        """Text of the function; empty where only its compiled form is known."""
-        return "" if self._build is None else self._build.function_source
-
-    @property
-    def cell_source(self) -> str:
-        """Text of the cell that it came from; empty where there is none."""
-        return "" if self._build is None else self._build.cell_source
-
-    @property
-    def log(self) -> str:
-        """Everything that the toolchain printed."""
-        return "" if self._build is None else self._build.record.log
-
-    @property
-    def build(self) -> BuildRecord | None:
-        """How it was built; None for a function that kit did not compile."""
-        return None if self._build is None else self._build.record
-
-    @property
-    def provenance(self) -> KernelBuild | None:
-        """Its source, and what it takes to build it again; None where kit did not compile it."""
-        return self._build
-
-    def cache_info(self) -> CacheInfo:
-        """Whether the artifact was there already, why, and its key."""
-        record = self.build
-        if record is None:
-            return CacheInfo(hit=False, reason="not compiled by kit", key="")
-        return CacheInfo(hit=record.hit, reason=record.reason, key=record.key)
-
-    def stub(self) -> str:
-        """Text of a ``.pyi`` file that declares the kernel for type checkers."""
-        return describe_stub(self._signature, self.__doc__)
-
-    def __repr__(self) -> str:
-        record, build = self.build, ""
-        if record is not None and not is_stable_output():
-            build = f"{record.key[:12]} ({record.reason})"
-        facts = {
-            "language": self._language,
-            "writes": ", ".join(self.outputs) or "nothing",
-            "targets": ", ".join(self.targets),
-            "policy": self._policy,
-            "build": build,
-        }
-        return describe_kernel(self._signature, facts)
-
-    # ---- equality and pickling, by source and options ----------------------------------------
-
-    def _identity(self) -> tuple[object, ...]:
-        if self._build is not None and self._build.identity:
-            return (self.__name__, self._policy, *self._build.identity)
-        return (self._function, self._policy, self._signature.outputs)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PyccelKernel):
-            return NotImplemented
-        return self is other or self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def __copy__(self) -> PyccelKernel:
-        return self
-
-    def __deepcopy__(self, memo: object) -> PyccelKernel:
-        return self
+    # ---- pickling, by source and options -----------------------------------------------------
 
     def __reduce__(self) -> tuple[object, ...]:
         build = self._build
