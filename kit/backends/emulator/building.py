@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from kit.backends.cuda_packages import CudaPackages, find_cuda_packages
 from kit.backends.emulator.commands import INCLUDE, Toolchain, find_toolchain
 from kit.backends.emulator.loaded import EmulatedCell
 from kit.backends.emulator.runtime_library import Runtime, load_runtime, source_digest
@@ -71,7 +71,8 @@ def obtain(
     CellError
         The cell asks for what the CPU does not have.
     BuildError
-        There is no C++ compiler, it refused the cell, or what it made does not load.
+        There is no C++ compiler, it refused the cell, what it made does not load, or NVIDIA's
+        headers are not installed.
     CacheError
         The store cannot be used.
     """
@@ -79,12 +80,14 @@ def obtain(
     sources = source_digest()
     runtime = load_runtime(toolchain, sources, on_wait=on_wait)
     unit = translate_cell(source, kernels, symbols, options)
-    includes = _include_flags(options)
+    packages = find_cuda_packages()
+    includes = _include_flags(options, packages)
     key = digest(
         {
             "unit": unit,
             "kit emulator": sources,
             "includes": " ".join(includes),
+            "cccl": packages.identity()["cccl"],
             **toolchain.identity(),
             **toolchain.cell_identity(options.std),
         }
@@ -178,22 +181,11 @@ class _Build:
         return self.toolchain.link([*parts, "-o", str(artifact)], scratch=scratch)
 
 
-def _include_flags(options: CudaOptions) -> tuple[str, ...]:
+def _include_flags(options: CudaOptions, packages: CudaPackages) -> tuple[str, ...]:
     # The user's last, as for NVRTC: a CUDA toolkit's folder has other files of these names.
     flags = [f"-I{one}" for one in (str(_KIT_HEADERS), str(INCLUDE), *options.include_dirs)]
     # libcu++ (cuda/std/...), without NVIDIA's own runtime headers, which the emulator replaces.
-    flags += [f"-isystem{one}" for one in _libcudacxx()]
-    return tuple(flags)
-
-
-def _libcudacxx() -> list[str]:
-    places = ("nvidia/cu13/include/cccl", "nvidia/cuda_cccl/include")
-    for entry in sys.path:
-        for place in places:
-            path = Path(entry, place)
-            if (path / "cuda" / "std").is_dir():
-                return [str(path)]
-    return []
+    return (*flags, f"-isystem{packages.cccl}")
 
 
 def _files_read(dependencies: Path, *, exclude: Sequence[str]) -> dict[str, str]:
