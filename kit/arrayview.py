@@ -11,6 +11,7 @@ import numpy as np
 
 from kit.errors import argument_refused
 from kit.views.allocated import allocate
+from kit.views.device import copy_memory
 from kit.views.elements import exact_element, refuse_option
 from kit.views.exported import Exported
 from kit.views.indices import storage_index
@@ -210,9 +211,16 @@ class ArrayView(Exported):
         return self._of(*reshaped(self._array, self._rest, shape, order))
 
     def clone(self) -> Self:
-        """A view of new memory with the same elements, order, alignment and ghosts."""
-        array = self._storage("clone")
-        return self._cloned(array, self._order_of_clone, self.alignment, self._extra.ghosts)
+        """A view of new memory with the same elements, order, alignment and ghosts.
+
+        Device memory is copied on the device, by CuPy, whose memory is aligned to 512 bytes.
+        """
+        order, alignment, ghosts = self._order_of_clone, self.alignment, self._extra.ghosts
+        if self._array is None:
+            made = copy_memory(self, self._device, order)
+            rest = Rest(ghosts=ghosts, alignment=alignment, is_from_python=False, device=made)
+            return self._of(None, rest)
+        return self._cloned(self._array, order, alignment, ghosts)
 
     @classmethod
     def _cloned(cls, array: NdArray, order: Order, alignment: int, ghosts: Ghosts | None) -> Self:

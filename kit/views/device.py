@@ -1,7 +1,8 @@
-"""Views of device memory: layout and export to other libraries; kit reads no element of it."""
+"""Views of device memory: layout, copies, export to other libraries; kit reads no element of it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kit.errors import ArgumentRefused, argument_refused
+from kit.layout import inspect_layout
 from kit.memory.facts import LayoutFacts
 from kit.terms import Order
 from kit.views.ghosts import Ghosts, body_shape
@@ -17,6 +19,7 @@ from kit.views.rest import DeviceMemory
 
 __all__ = [
     "body_facts",
+    "copy_memory",
     "cuda_array_interface",
     "export_dlpack",
     "refuse_on_device",
@@ -71,6 +74,34 @@ def reshape_memory(
         strides.append(facts.itemsize * prod(max(extent, 1) for extent in faster))
     moved = replace(facts, shape=shape, strides_bytes=tuple(strides))
     return replace(memory, facts=moved, is_whole=False)
+
+
+def copy_memory(view: object, memory: DeviceMemory, order: Order) -> DeviceMemory:
+    """New memory on the device with the elements of a view, made by CuPy or the owner's library.
+
+    Parameters
+    ----------
+    view : ArrayView
+        What exports `memory` by ``__cuda_array_interface__``.
+    memory : DeviceMemory
+        Its storage.
+    order : {"C", "F"}
+        Of the copy.
+
+    Raises
+    ------
+    ArgumentRefused
+        Also a TypeError: no library that makes arrays on a device has been imported.
+    """
+    # The owner's own first; nothing is imported for it.
+    for name in (type(memory.owner).__module__.partition(".")[0], "cupy"):
+        library: Any = sys.modules.get(name)
+        # Of Torch and Numba, a copy takes no order.
+        if library is not None and hasattr(getattr(library, "ndarray", None), "get"):
+            copied = library.asarray(view).copy(order=order)
+            facts = replace(inspect_layout(copied), writeable=True)
+            return DeviceMemory(facts=facts, owner=copied, is_whole=True)
+    raise refuse_on_device("clone")
 
 
 def cuda_array_interface(memory: DeviceMemory) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 import sys
 import weakref
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -256,6 +258,51 @@ def test_device_memory_lives_as_long_as_a_view_of_it(views: Any) -> None:
         assert others.pop().owner is reference()
     gc.collect()
     assert reference() is None
+
+
+class Copyable(DeviceArray):
+    """An array of a library that copies on the device, as CuPy does."""
+
+    __module__ = "pretended_cupy"
+
+    def get(self) -> Any:
+        raise AssertionError("copied to the host")
+
+    def copy(self, order: str) -> Copyable:
+        assert order in ("C", "F")
+        shape = self.interface["shape"]
+        strides = np.empty(shape, order=order).strides  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return Copyable(shape, data=(0x7F10_0000_0000, False), strides=strides)
+
+
+@pytest.fixture
+def _library(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    library: Any = ModuleType("pretended_cupy")
+    library.ndarray = Copyable
+    library.asarray = lambda view: Copyable(
+        **{
+            name: value
+            for name, value in view.__cuda_array_interface__.items()
+            if name in ("shape", "data", "strides")
+        }
+    )
+    monkeypatch.setitem(sys.modules, "pretended_cupy", library)
+
+
+@pytest.mark.usefixtures("_library")
+def test_a_clone_of_device_memory_is_made_on_the_device(views: Any) -> None:
+    view = views(array=Copyable((4, 6)), nghost=1)
+    made = view.clone()
+    assert (made.place, made.shape, made.nghost) == ("device", (2, 6), ((1, 1), (0, 0)))
+    assert (made.is_from_python, view.is_from_python) == (False, True)
+    assert made.__cuda_array_interface__["data"] == (0x7F10_0000_0000, False)
+    assert made.layout.pointer == 0x7F10_0000_0000 + 48
+    assert type(made.owner) is Copyable
+    frozen = views(array=Copyable((4, 6), data=(4096, True)), readonly=True).clone()
+    assert not frozen.readonly
+    turned = views(array=Copyable((4, 6))).transpose()
+    assert turned.clone().strides_elements == turned.strides_elements == (1, 6)
+    assert copy.copy(turned).layout.pointer == 0x7F10_0000_0000
 
 
 def test_no_element_of_a_device_is_touched_on_the_host(views: Any) -> None:
