@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,23 +23,23 @@ RANKS = range(1, 17)
 
 
 @pytest.fixture(params=[True, False], ids=["checked", "unchecked"])
-def library(request: Any, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return built(tmp_path_factory, check=request.param)
+def library(request: Any) -> ctypes.CDLL:
+    return built(check=request.param)
 
 
 @pytest.fixture
-def checked(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return built(tmp_path_factory, check=True)
+def checked() -> ctypes.CDLL:
+    return built(check=True)
 
 
 @cache  # tests run in any order, which would build a fixture for each of its parameters anew
-def built(folders: pytest.TempPathFactory, *, check: bool) -> ctypes.CDLL:
-    folder = folders.mktemp("views")
+def built(*, check: bool) -> ctypes.CDLL:
     flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
     flags += ["-DKIT_CHECK_BOUNDS"] if check else []
-    command = ["g++", *flags, f"-I{KIT_HEADERS}", str(SOURCE), "-o", "views.so"]
-    subprocess.run(command, cwd=folder, check=True)
-    return ctypes.CDLL(str(folder / "views.so"))
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["g++", *flags, f"-I{KIT_HEADERS}", str(SOURCE), "-o", "views.so"]
+        subprocess.run(command, cwd=folder, check=True)
+        return ctypes.CDLL(str(Path(folder, "views.so")))
 
 
 def struct_of(array: Any, ghosts: Any = None) -> bytes:
