@@ -294,6 +294,33 @@ def test_ten_thousand_launches_leave_nothing_behind(cell: Cell) -> None:
     assert resident_kib() <= before[1] + 1024
 
 
+def test_threads_that_launch_leave_the_process_mappings(cell: Cell) -> None:
+    with open("/proc/sys/vm/max_map_count", "rb") as file:  # noqa: PTH123
+        most = int(file.read())
+    n_threads = most // 2048 + 8  # a block of each has as many mappings
+    done, go_on = threading.Semaphore(0), threading.Event()
+
+    def work() -> None:
+        try:
+            cell("rounds", 1, 1024, np.zeros((1, 1024), np.int64), 1)
+        finally:
+            done.release()
+            go_on.wait()
+
+    threads = [threading.Thread(target=work) for _ in range(n_threads)]
+    try:
+        for one in threads:
+            one.start()
+            done.acquire()
+        with open("/proc/self/maps", "rb") as file:  # noqa: PTH123
+            n_mappings = len(file.readlines())
+    finally:
+        go_on.set()
+    for one in threads:
+        one.join()
+    assert n_mappings < most * 3 // 4
+
+
 @pytest.mark.parametrize(
     ("grid", "block", "shared_bytes", "told"),
     [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -172,6 +176,55 @@ def test_what_a_kernel_prints_is_written_to_stdout_after_the_launch(
     with pytest.raises(LaunchError):
         cell("k", 1, 1, out)
     assert capsys.readouterr().out == "0 µ\n"
+
+
+class FullDisk(io.StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(text)
+
+
+@pytest.mark.parametrize("stdout", [None, FullDisk()])
+def test_a_fault_is_told_whatever_becomes_of_what_was_printed(
+    monkeypatch: pytest.MonkeyPatch, stdout: io.StringIO | None
+) -> None:
+    source = '__global__ void k(int* out) { printf("text"); if (out[0]) __trap(); }'
+    cell = Cell(source, "k(int*)")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    with pytest.raises(LaunchError, match="__trap"):
+        cell("k", 1, 1, np.ones(1, np.int32))
+    if stdout is None:  # as print does: nothing is shown, and nothing wrong
+        cell("k", 1, 1, np.zeros(1, np.int32))
+    else:
+        with pytest.raises(OSError, match="text"):
+            cell("k", 1, 1, np.zeros(1, np.int32))
+
+
+def test_a_child_that_is_forked_while_kernels_print_can_print() -> None:
+    source = '__global__ void k(int n) { while (n--) printf("%d ", n); }'
+    program = f"""
+        import os, signal, threading, numpy as np
+        from tests.unit.cuda_calls import Cell
+        cell = Cell({source!r}, "k(int)")
+        import sys
+        sys.stdout = open(os.devnull, "w")
+        def work():
+            while True:
+                cell("k", 1, 64, 50)
+        threading.Thread(target=work, daemon=True).start()
+        for _ in range(200):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(5)
+                cell("k", 1, 1, 1)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        os._exit(0)
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 # 2**17 types, each of its own: three seconds of g++'s time on a fast machine.

@@ -113,12 +113,12 @@ class EmulatedCell:
             n_bytes = symbol.element.size * prod(symbol.shape)
             if entry.n_bytes != n_bytes:
                 raise _disagreement(f"the variable {symbol.name}", n_bytes, entry.n_bytes)
-            memory = (ctypes.c_char * entry.n_bytes).from_address(entry.address)
+            memory: Any = (ctypes.c_char * entry.n_bytes).from_address(entry.address)
+            # Writing to the memory of what is const would end the process.
+            memory = memoryview(memory).toreadonly() if entry.is_const else memory
             width = symbol.element.width
             shape = symbol.shape if width == 1 else (*symbol.shape, width)
-            array: Any = np.ndarray(shape, symbol_dtype(symbol.element), buffer=memory)
-            array.flags.writeable = not entry.is_const
-            arrays[symbol.name] = array
+            arrays[symbol.name] = np.ndarray(shape, symbol_dtype(symbol.element), buffer=memory)
         return arrays
 
 
@@ -202,8 +202,13 @@ class EmulatedKernel:
         report = FaultReport()
         if fault:
             runtime.fault(ctypes.byref(report))
-        if status & _PRINTED:
-            _write_output(runtime)
+        try:
+            if status & _PRINTED:
+                _write_output(runtime)
+        finally:  # whatever sys.stdout raises: a fault is what the caller has to know
+            self._raise_fault(fault, report)
+
+    def _raise_fault(self, fault: int, report: FaultReport) -> None:
         if fault == INTERRUPTED:
             # Python's own handler first: it may have something else in mind than to raise.
             ctypes.pythonapi.PyErr_CheckSignals()
@@ -227,7 +232,8 @@ def _write_output(runtime: Runtime) -> None:
         runtime.free(address)
     if n_lost.value:
         text += f"\n[kit: {n_lost.value} bytes more were printed and are lost]\n"
-    sys.stdout.write(text)
+    if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] -- pythonw, daemons
+        sys.stdout.write(text)
 
 
 def _disagreement(what: str, expected: object, found: object) -> BuildError:

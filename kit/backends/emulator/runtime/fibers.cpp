@@ -15,7 +15,7 @@ extern "C" void kit_emulator_fiber_main();
 namespace kit_emulator {
 namespace {
 
-/// How many fibers of a worker have a page below their stack that faults.
+/// How many fibers of the process may have a page below their stack that faults.
 ///
 /// Each costs two mappings, and a process has some 65,530 (vm.max_map_count): half of them.
 unsigned guard_limit() {
@@ -25,9 +25,18 @@ unsigned guard_limit() {
             if (std::fscanf(file, "%lu", &count) != 1) count = 65530;
             std::fclose(file);
         }
-        return (unsigned)(count / 4 / (unsigned long)worker_count());
+        return (unsigned)(count / 4);
     }();
     return limit;
+}
+
+unsigned n_guards;  // of all workers
+
+/// Whether there may be one guard more; it counts from now on.
+bool take_guard() {
+    if (__atomic_fetch_add(&n_guards, 1, __ATOMIC_RELAXED) < guard_limit()) return true;
+    __atomic_fetch_sub(&n_guards, 1, __ATOMIC_RELAXED);
+    return false;
 }
 
 const char* map_stacks(Worker* worker) {
@@ -37,9 +46,10 @@ const char* map_stacks(Worker* worker) {
         if (memory == MAP_FAILED) return "no memory for the stacks of 1024 threads (64 MiB)";
         worker->stacks = (char*)memory;
     }
-    const unsigned wanted =
-        worker->n_threads < guard_limit() ? worker->n_threads : guard_limit();
-    for (; worker->n_guarded < wanted; ++worker->n_guarded) {
+    // Workers share alike; so many Python threads may launch that nothing is left.
+    const unsigned share = guard_limit() / (unsigned)worker_count();
+    const unsigned wanted = worker->n_threads < share ? worker->n_threads : share;
+    for (; worker->n_guarded < wanted && take_guard(); ++worker->n_guarded) {
         mprotect(worker->stacks + worker->n_guarded * stack_bytes, page_bytes, PROT_NONE);
     }
     return nullptr;
@@ -123,6 +133,7 @@ const char* prepare_fibers(Worker* worker, unsigned current) {
 
 void free_fibers(Worker* worker) {
     if (worker->stacks != nullptr) munmap(worker->stacks, max_threads * stack_bytes);
+    __atomic_fetch_sub(&n_guards, worker->n_guarded, __ATOMIC_RELAXED);
     std::free(worker->contexts);
 }
 

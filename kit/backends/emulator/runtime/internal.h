@@ -91,8 +91,15 @@ int worker_count();
 // signals.cpp
 void install_handlers();
 void remove_handlers();
+void lock_handlers();
+void unlock_handlers();
 void forget_handlers_in_child();
 extern Launch* volatile main_launch;
+
+// output.cpp
+void lock_output();
+void unlock_output();
+void renew_output_in_child();
 
 // scheduler.cpp
 void finish_block(Worker* worker);

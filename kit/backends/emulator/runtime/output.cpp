@@ -26,6 +26,10 @@ bool reserve(Output& output, std::size_t n_bytes) {
 
 }  // namespace
 
+void lock_output() { pthread_mutex_lock(&lock); }
+void unlock_output() { pthread_mutex_unlock(&lock); }
+void renew_output_in_child() { pthread_mutex_init(&lock, nullptr); }
+
 extern "C" {
 
 void kit_emulator_print(Worker* worker, const char* text, std::size_t n_bytes) {

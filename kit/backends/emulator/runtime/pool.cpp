@@ -63,8 +63,17 @@ void start_threads() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void lock_for_fork() { pthread_mutex_lock(&lock); }
-void unlock_in_parent() { pthread_mutex_unlock(&lock); }
+// No other thread may be inside a lock while the process is copied: it would hold it there for ever.
+void lock_for_fork() {
+    pthread_mutex_lock(&lock);
+    lock_handlers();
+    lock_output();
+}
+void unlock_in_parent() {
+    unlock_output();
+    unlock_handlers();
+    pthread_mutex_unlock(&lock);
+}
 
 /// No thread but the forking one lives on in the child: the pool starts anew.
 void renew_in_child() {
@@ -73,6 +82,7 @@ void renew_in_child() {
     pthread_cond_init(&somebody_left, nullptr);
     first_active = nullptr;
     n_threads = 0;
+    renew_output_in_child();
     forget_handlers_in_child();
     become_main_thread();
 }

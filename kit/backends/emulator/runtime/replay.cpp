@@ -29,6 +29,7 @@ void replay(Worker* volatile worker, Launch* launch, FaultReport* found) {
     std::memset(&ignore, 0, sizeof ignore);
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGINT, &ignore, nullptr);  // the parent's, and the parent ends this process
+    renew_output_in_child();  // a thread that is not here may have held its lock
     std::memcpy(worker->block, launch->fault.block, sizeof worker->block);
     launch->stop = fault_none;
     enter_launch(worker, launch);

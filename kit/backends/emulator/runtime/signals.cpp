@@ -62,7 +62,7 @@ const char* describe(int signal, int code, bool is_stack) {
                "has (64 KiB where the block has a barrier)";
     }
     switch (signal) {
-        case SIGFPE: return "division of an integer by zero";
+        case SIGFPE: return "division of an integer by zero, or of the lowest one by -1";
         case SIGBUS: return "access of memory that is not there (bus error)";
         case SIGILL: return "__builtin_trap(), or a processor instruction that does not exist";
         case SIGABRT: return "abort() was called";
@@ -229,6 +229,9 @@ void remove_handlers() {
     }
     pthread_mutex_unlock(&lock);
 }
+
+void lock_handlers() { pthread_mutex_lock(&lock); }
+void unlock_handlers() { pthread_mutex_unlock(&lock); }
 
 void forget_handlers_in_child() {
     // Launches of other threads do not go on in the child.
