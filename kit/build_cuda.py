@@ -128,6 +128,7 @@ def _loaders(text: str, options: CudaOptions, cell: ObtainedCell) -> Mapping[Tar
             cell.signatures,
             cell.symbols,
             options,
+            files=cell.files,
             on_progress=on_progress,
             on_wait=on_wait,
         )

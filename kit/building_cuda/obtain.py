@@ -41,6 +41,8 @@ class ObtainedCell(NamedTuple):
         Of the build.
     refusal : CellError or None
         Why the emulator cannot run it.
+    files : mapping of str to str
+        The user's files that it includes -> SHA-256.
     read_cubins : callable
         Gives architecture -> machine code.
     """
@@ -49,6 +51,7 @@ class ObtainedCell(NamedTuple):
     symbols: tuple[CudaSymbol, ...]
     record: BuildRecord
     refusal: CellError | None
+    files: Mapping[str, str]
     read_cubins: Callable[[], Mapping[str, bytes]]
 
 
@@ -110,6 +113,7 @@ def obtain_cell(
         symbols=tuple(symbol_from_json(one) for one in meta["symbols"]),
         record=record,
         refusal=None if meta["refusal"] is None else CellError(**meta["refusal"]),
+        files=files,
         read_cubins=read_cubins,
     )
 

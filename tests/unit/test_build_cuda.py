@@ -366,6 +366,38 @@ def test_a_header_that_changes_while_it_is_compiled_is_not_taken_for_the_old_one
         build(text, include_dirs=(str(tmp_path),))
 
 
+def test_a_header_that_changes_before_the_first_call_does_not_reach_a_cell_of_the_old_one(
+    tmp_path: Path,
+) -> None:
+    # As large as before, so that no size gives it away.
+    header = tmp_path / "pair.cuh"
+    text = '\n#include "pair.cuh"\n__global__ void k(Pair p, float* y) { *y = p.a; }\n'
+    header.write_text("struct Pair { float a; float b; };\n")
+    kernel = build(text, include_dirs=(str(tmp_path),)).kernels["k"]
+    header.write_text("struct Pair { float b; float a; };\n")
+    y = np.zeros(1, np.float32)
+    pair = np.void(np.array([1, 2], np.float32).tobytes())
+    with pytest.raises(BuildError, match="changed since the cell was built"):
+        kernel.emulator(pair, y, grid=1, block=1)
+    header.write_text("struct Pair { float a; float b; };\n")
+    kernel.emulator(pair, y, grid=1, block=1)
+    assert y[0] == 1
+
+
+def test_a_new_header_that_is_found_before_the_old_one_is_compiled(tmp_path: Path) -> None:
+    folders = (tmp_path / "first", tmp_path / "second")
+    for folder in folders:
+        folder.mkdir()
+    text = '\n#include "which.cuh"\n__global__ void k(double* y) { *y = VALUE; }\n'
+    values: list[float] = []
+    for value, folder in ((2.0, folders[1]), (1.0, folders[0])):
+        (folder / "which.cuh").write_text(f"#define VALUE {value}\n")
+        y = np.zeros(1)
+        build(text, include_dirs=tuple(map(str, folders))).kernels["k"].emulator(y, block=1)
+        values.append(y[0])
+    assert values == [2.0, 1.0]
+
+
 # ---- the store ----------------------------------------------------------------------------------
 
 

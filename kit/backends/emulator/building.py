@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,8 +16,10 @@ from kit.backends.emulator.runtime_library import Runtime, load_runtime, source_
 from kit.backends.emulator.stored import obtain_library
 from kit.backends.emulator.translation import translate_cell
 from kit.cache import Built, digest, unique_module_name
+from kit.cuda.includes import included_files
 from kit.cuda.options import CudaOptions
 from kit.cuda.signature import CudaSignature, CudaSymbol
+from kit.errors import BuildError
 
 # What only a build needs is imported there.
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def obtain(
     symbols: Sequence[CudaSymbol],
     options: CudaOptions,
     *,
+    files: Mapping[str, str] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
     on_wait: OnWait | None = None,
 ) -> EmulatedCell:
@@ -60,6 +63,9 @@ def obtain(
         Its ``__constant__`` and ``__device__`` variables.
     options : CudaOptions
         How it is built.
+    files : mapping of str to str, optional
+        The user's files that the cell includes -> SHA-256, as they were when `kernels` and
+        `symbols` were made of them: of other contents nothing is built. By default as they are.
     on_progress : callable, optional
         Called with the stage that begins ("compiling", "linking") and the time since the build
         began [s].
@@ -71,8 +77,8 @@ def obtain(
     CellError
         The cell asks for what the CPU does not have.
     BuildError
-        There is no C++ compiler, it refused the cell, what it made does not load, or NVIDIA's
-        headers are not installed.
+        There is no C++ compiler, it refused the cell, what it made does not load, NVIDIA's
+        headers are not installed, or `files` have changed.
     CacheError
         The store cannot be used.
     """
@@ -81,31 +87,24 @@ def obtain(
     runtime = load_runtime(toolchain, sources, on_wait=on_wait)
     unit = translate_cell(source, kernels, symbols, options)
     packages = find_cuda_packages()
-    includes = _include_flags(options, packages)
-    key = digest(
-        {
-            "unit": unit,
-            "kit emulator": sources,
-            "includes": " ".join(includes),
-            "cccl": packages.identity()["cccl"],
-            **toolchain.identity(),
-            **toolchain.cell_identity(options.std),
-        }
-    )
-    names = [one.name for one in kernels]
     build = _Build(
         unit=unit,
         source=source,
-        names=tuple(names),
-        includes=includes,
+        names=tuple(one.name for one in kernels),
+        includes=_include_flags(options, packages),
+        files=included_files(source, options.include_dirs) if files is None else files,
         options=options,
         toolchain=toolchain,
         runtime=runtime,
-        key=key,
         on_progress=on_progress,
     )
+    key = digest({**build.identity(), "kit emulator": sources, "cccl": packages.identity()["cccl"]})
     library, entry, _ = obtain_library(
-        key, build.run, label=", ".join(names), on_wait=on_wait, force=options.force
+        key,
+        lambda scratch: build.run(scratch, unique_module_name(key)),
+        label=", ".join(build.names),
+        on_wait=on_wait,
+        force=options.force,
     )
     return EmulatedCell(library, entry.artifact, runtime, source, kernels, symbols)
 
@@ -118,21 +117,32 @@ class _Build:
     source: str
     names: tuple[str, ...]
     includes: tuple[str, ...]
+    files: Mapping[str, str]
     options: CudaOptions
     toolchain: Toolchain
     runtime: Runtime
-    key: str
     on_progress: Callable[[str, float], None] | None
 
-    def run(self, scratch: Path) -> Built:
+    def identity(self) -> dict[str, str]:
+        """What the library depends on, besides what comes with kit and with packages."""
+        return {
+            "unit": self.unit,
+            "includes": " ".join(self.includes),
+            # Not only what was read: a new file may come before it in the order of the search.
+            "files": "\n".join(f"{path} {sha256}" for path, sha256 in self.files.items()),
+            **self.toolchain.identity(),
+            **self.toolchain.cell_identity(self.options.std),
+        }
+
+    def run(self, scratch: Path, module: str) -> Built:
         """Compile in `scratch`; CellError or BuildError in the cell's lines."""
         from kit.backends.emulator.commands import CompilerFailed
         from kit.backends.emulator.diagnose import build_error
         from kit.backends.emulator.refusals import refuse_what_cannot_run
 
         refuse_what_cannot_run(self.source, self.options)
+        self._check_files()
         started = time.perf_counter()
-        module = unique_module_name(self.key)
         artifact = scratch / f"{module}.so"
         (scratch / "unit.cpp").write_text(self.unit, encoding="utf-8")
         try:
@@ -142,6 +152,7 @@ class _Build:
             log += "\n" + self._link(scratch, artifact)
         except CompilerFailed as failure:
             raise build_error(failure.output, self.source) from None
+        self._check_files()
         meta = {
             "kernels": list(self.names),
             "target": "emulator",
@@ -150,6 +161,15 @@ class _Build:
             "seconds": {"emulator": time.perf_counter() - started},
         }
         return Built(artifact=artifact, module_name=module, meta=meta)
+
+    def _check_files(self) -> None:
+        # Signatures say where the fields of a struct lie: a header that has moved them since makes
+        # another kernel, whose arguments would be packed for this one.
+        if included_files(self.source, self.options.include_dirs) != self.files:
+            raise BuildError(
+                "a file that the cell includes has changed since the cell was built",
+                fix="run the cell again",
+            )
 
     def _stage(self, name: str, started: float) -> None:
         if self.on_progress is not None:
