@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,7 +88,7 @@ def build_cuda_cell(
     cell = obtain_cell(text, options, on_progress=on_progress, on_wait=on_wait)
     is_emulated = choose_target(options.target) == "emulator"
     if cell.refusal is not None and is_emulated:
-        raise cell.refusal
+        raise copy(cell.refusal)
     loaders = _loaders(text, options, cell)
     if ahead and is_emulated and not cell.record.hit:
         loaders["emulator"](on_progress=_on_the_cpu(on_progress), on_wait=on_wait)
@@ -120,7 +121,8 @@ def _loaders(text: str, options: CudaOptions, cell: ObtainedCell) -> Mapping[Tar
         *, on_progress: Progress | None = None, on_wait: OnWait | None = None
     ) -> LoadedCell:
         if cell.refusal is not None:
-            raise cell.refusal
+            # Not the same object each time: it would keep the frames of the latest call alive.
+            raise copy(cell.refusal)
         from kit.backends.emulator import obtain
 
         return obtain(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Final
 
@@ -56,6 +57,7 @@ class DeviceModule:
         self._handle: int = self._driver.moduleLoadData(image)
         self._functions: dict[str, int] = {}
         self._shared: dict[int, int] = {}
+        self._lock = threading.Lock()
 
     def function(self, lowered: str) -> int:
         """The address of a kernel."""
@@ -73,10 +75,11 @@ class DeviceModule:
 
         Never less again: of two threads that launch the same kernel the other may need it.
         """
-        allowed = self._shared.get(function)
-        if allowed is None:
-            allowed = self._driver.funcGetAttribute(_DYNAMIC_SHARED, function)
-        if nbytes > allowed:
-            self._driver.funcSetAttribute(function, _DYNAMIC_SHARED, nbytes)
-            allowed = nbytes
-        self._shared[function] = allowed
+        with self._lock:
+            allowed = self._shared.get(function)
+            if allowed is None:
+                allowed = self._driver.funcGetAttribute(_DYNAMIC_SHARED, function)
+            if nbytes > allowed:
+                self._driver.funcSetAttribute(function, _DYNAMIC_SHARED, nbytes)
+                allowed = nbytes
+            self._shared[function] = allowed

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -497,6 +499,23 @@ def test_it_is_refused_by_the_call_where_the_cell_was_for_the_device() -> None:
         kernel.emulator(np.zeros(1), grid=1, block=1)
     with use_target("emulator"), pytest.raises(CellError):
         build(GRID_SYNC, target="device")
+
+
+def test_a_refused_call_keeps_nothing_alive() -> None:
+    text = '\n__global__ void k(float* y) { asm(""); }\n'
+    kernel = build(text, target="device").kernels["k"]
+
+    def refused() -> weakref.ref[Any]:
+        y = np.zeros(3, np.float32)
+        try:
+            kernel.emulator(y)
+        except CellError:
+            return weakref.ref(y)
+        raise AssertionError("it ran")
+
+    array = refused()
+    gc.collect()
+    assert array() is None
 
 
 def test_a_load_that_failed_is_tried_again() -> None:

@@ -116,7 +116,8 @@ def test_vectors_and_records_lie_on_a_device_too(packer_of: Any) -> None:
 
 
 def test_two_byte_elements_without_a_name_are_what_the_array_says(packer_of: Any) -> None:
-    ml_dtypes: Any = pytest.importorskip("ml_dtypes")
+    import ml_dtypes  # pyright: ignore[reportMissingTypeStubs]
+
     packer = packer_of(kernel(array("x", "bfloat16")))
     packer.pack((DeviceArray(np.zeros(3, ml_dtypes.bfloat16)),), "device")
     packer.pack((cupy_array(np.zeros(3, ml_dtypes.bfloat16)),), "device")

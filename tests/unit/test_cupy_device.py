@@ -128,6 +128,28 @@ def test_dynamic_shared_memory_beyond_the_usual_is_asked_for_once_and_never_take
     assert asked == [100_000, 200_000]
 
 
+def test_of_two_threads_neither_takes_back_the_shared_memory_that_the_other_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cuda = FakeCuda()
+    cell, kernel = make(cuda)
+    kernel.launch(4096, ONE, holding=())
+    module, (function,) = cell.here(), cuda.functions
+    other = threading.Thread(target=module.allow_shared, args=(function, 100_000))
+    real = cuda.funcSetAttribute
+
+    def slow(function: int, attribute: int, value: int) -> None:
+        monkeypatch.setattr(cuda, "funcSetAttribute", real)
+        other.start()
+        other.join(0.1)  # it waits; where it does not, it has ended by now
+        real(function, attribute, value)
+
+    monkeypatch.setattr(cuda, "funcSetAttribute", slow)
+    module.allow_shared(function, 60_000)
+    other.join()
+    assert cuda.allowed[function] == 100_000
+
+
 @pytest.mark.parametrize(
     ("architectures", "device", "chosen"),
     [
