@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kit.cuda.options import CI_ARCHITECTURES
+from kit.build_cuda import build_cuda_cell
+from kit.cuda.options import CI_ARCHITECTURES, CudaOptions
+from kit.testing import emulate
 from tests.unit.cuda_calls import Cell
 from tests.unit.nvrtc_compiler import compile_text
 
@@ -182,6 +184,11 @@ __global__ void lowest(double* result, const double* x, int n) {
     }
 }
 
+__global__ void contended(double* total, int times) {
+    for (int k = 0; k < times; ++k)
+        kit::atomic_update(total, [](double old) { return old + 1.0; });
+}
+
 __global__ void reduces(const double* x, double* results, int* counts) {
     const int rank = kit::block_rank();
     const double mine = x[blockIdx.x * kit::block_threads() + rank];
@@ -227,6 +234,7 @@ def cell() -> Cell:
         "visits_block(int*, int)",
         "updates(double*, float*, long long*, const double*, int)",
         "lowest(double*, const double*, int)",
+        "contended(double*, int)",
         "reduces(const double*, double*, int*)",
         "places(const double*, long long*)",
         "warps(const int*, int*)",
@@ -271,6 +279,33 @@ def test_atomic_updates_lose_nothing(cell: Cell) -> None:
     np.testing.assert_array_equal(integers, wanted)
 
 
+def test_an_update_that_another_thread_overtook_is_made_again(cell: Cell) -> None:
+    total = np.zeros(1)
+    cell("contended", 64, 64, total, 200)
+    assert total[0] == 64 * 64 * 200
+
+
+def test_half_and_complex_numbers_are_updated() -> None:
+    source = """
+#include <cuda_fp16.h>
+#include <cuda/std/complex>
+#include <kit/atomic.cuh>
+__global__ void update(__half* h, cuda::std::complex<float>* z, const __half* x) {
+    int i = threadIdx.x;
+    kit::atomic_add(h, x[i]);
+    kit::atomic_min(h + 1, x[i]);
+    kit::atomic_max(h + 2, x[i]);
+    kit::atomic_add(z, {(float)x[i], -1.0f});
+}
+"""
+    x = np.array([3, -7, 5, 0, 11], np.float16)
+    h, z = np.array([0, np.inf, np.nan], np.float16), np.zeros(1, np.complex64)
+    kernels = build_cuda_cell(source, options=CudaOptions(architectures=("sm_90",))).kernels
+    emulate(kernels["update"], h, z, x, grid=1, block=5)
+    assert h.tolist() == [12, -7, 11]
+    assert z[0] == 12 - 5j
+
+
 def test_nan_counts_as_missing_for_minima_and_maxima(cell: Cell) -> None:
     x = np.array([3.0, np.nan, -2.0, np.nan, 5.0])
     result = np.full(2, np.nan)
@@ -290,6 +325,15 @@ def test_blocks_of_every_size_reduce_as_numpy_does(cell: Cell, block: Any) -> No
     wanted = [x.sum(1), x.min(1), x.max(1), positive.sum(1), np.full(blocks, 7.0), (x > 0).sum(1)]
     np.testing.assert_array_equal(results, np.stack(wanted, axis=1))
     assert (agree == 1).all()
+
+
+def test_nan_counts_as_missing_for_minima_and_maxima_of_a_block(cell: Cell) -> None:
+    x = np.random.default_rng(5).normal(size=100)
+    x[::3] = np.nan
+    results, agree = np.zeros((1, 6)), np.zeros(100, np.int32)
+    cell("reduces", 1, 100, x, results, agree)
+    assert results[0, 1:3].tolist() == [np.nanmin(x), np.nanmax(x)]
+    assert np.isnan(results[0, 0])
 
 
 def test_structs_larger_than_a_register_are_reduced_in_every_thread(cell: Cell) -> None:

@@ -60,7 +60,8 @@ def visit(function: Any, struct: bytes, array: Any, low: Any = None) -> Any:
     read = np.zeros(array.shape, array.dtype)
     write = np.arange(100, 100 + array.size).astype(array.dtype)
     pointers = [ctypes.c_void_p(one.ctypes.data) for one in (first, last, read, write)]
-    function(ctypes.c_char_p(struct), *pointers)
+    function.restype = ctypes.c_bool
+    assert function(ctypes.c_char_p(struct), *pointers)
     return read, write.reshape(array.shape)
 
 

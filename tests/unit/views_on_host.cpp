@@ -45,10 +45,16 @@ template <class View> bool fails(const View& view, const long long* index, Failu
     }
 }
 
-#define VISIT(name, View, T)                                                               \
-    extern "C" void visit_##name(const View* view, const long long* low, const long long* high, \
-                                 T* read, const T* write) {                                \
-        visit(*view, low, high, read, write);                                              \
+// No exception may leave a function that ctypes calls.
+#define VISIT(name, View, T)                                                                    \
+    extern "C" bool visit_##name(const View* view, const long long* low, const long long* high, \
+                                 T* read, const T* write) {                                     \
+        try {                                                                                   \
+            visit(*view, low, high, read, write);                                               \
+            return true;                                                                        \
+        } catch (const Failure&) {                                                              \
+            return false;                                                                       \
+        }                                                                                       \
     }
 #define FAILS(name, View, ConstView)                                                           \
     extern "C" bool fails_##name(const View* view, const long long* index, Failure* told) {    \
