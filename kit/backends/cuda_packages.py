@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from kit.errors import BuildError
 
-__all__ = ["KIT_HEADERS", "CudaPackages", "find_cuda_packages"]
+__all__ = ["KIT_HEADERS", "CudaPackages", "describe_file", "find_cuda_packages"]
 
 KIT_HEADERS: Final = Path(__file__).resolve().parents[1] / "cuda" / "include"
 """Where ``<kit/array_view.cuh>`` and the others are."""
@@ -62,7 +62,7 @@ class CudaPackages(NamedTuple):
     def identity(self) -> dict[str, str]:
         """Which packages these are: place, size and modification time [bytes, ns] of one file."""
         files = {"nvrtc": self.library, "cccl": self.cccl / _CCCL, "cuda": self.runtime / _RUNTIME}
-        return {name: _describe(path) for name, path in files.items()}
+        return {name: describe_file(path) for name, path in files.items()}
 
 
 def find_cuda_packages() -> CudaPackages:
@@ -108,7 +108,8 @@ def _find(roots: list[Path], places: tuple[str, ...], name: str) -> Path | None:
     return None
 
 
-def _describe(path: Path) -> str:
+def describe_file(path: Path) -> str:
+    """Place, size and modification time of a file that stands for its package [bytes, ns]."""
     facts = path.stat()
     return f"{path} {facts.st_size} {facts.st_mtime_ns}"
 

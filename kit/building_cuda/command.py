@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kit.backends.cuda_packages import KIT_HEADERS, CudaPackages
+from kit.backends.cuda_packages import KIT_HEADERS, CudaPackages, describe_file
 from kit.backends.find_device import find_devices
+from kit.backends.packages import find_package
 from kit.cuda.includes import included_files
 from kit.cuda.options import CI_ARCHITECTURES, CudaOptions
 from kit.errors import CellError
@@ -128,6 +129,7 @@ def build_identity(
         "template": repr(sorted(options.template.items())),
         "files": "\n".join(f"{path} {sha256}" for path, sha256 in files.items()),
         "kit headers": _headers(),
+        "parser": _parser(),
         **packages.identity(),
     }
     return identity, files
@@ -145,6 +147,16 @@ def unknown_architecture(
         line=1,
         fix=f"--arch {newest}",
     )
+
+
+def _parser() -> str:
+    """Which tree-sitter reads the cell: names and places of a signature are as it sees them."""
+    found: list[str] = []
+    for name in ("tree_sitter", "tree_sitter_cuda"):
+        package = find_package(name)
+        libraries = () if package is None else sorted(package.glob("_binding*"))
+        found += [describe_file(one) for one in libraries]
+    return " ".join(found)
 
 
 def _headers() -> str:

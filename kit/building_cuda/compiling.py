@@ -133,18 +133,23 @@ def _all_of(lists: Iterable[Sequence[_Named]]) -> tuple[_Named, ...]:
     Raises
     ------
     CellError
-        It is not called the same in every cubin.
+        It is not called the same in every cubin, or does not lie the same.
     """
     found: dict[str, _Named] = {}
     for names in lists:
         for one in names:
-            if found.setdefault(one.name, one).lowered != one.lowered:
+            if _in_cubin(found.setdefault(one.name, one)) != _in_cubin(one):
                 raise CellError(
                     f"the types of {one.name} are others for each architecture",
                     line=one.line,
                     fix="--arch with one architecture",
                 )
     return tuple(sorted(found.values(), key=lambda one: one.line))
+
+
+def _in_cubin(one: CudaSignature | CudaSymbol) -> tuple[object, ...]:
+    """What is one for all cubins: arguments are packed once. Bounds of a launch may differ."""
+    return (one.lowered, one.parameters) if isinstance(one, CudaSignature) else one
 
 
 def _refusal(text: str, options: CudaOptions) -> CellError | None:

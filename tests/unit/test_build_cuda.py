@@ -130,6 +130,30 @@ def test_a_type_that_is_another_for_each_architecture_is_refused() -> None:
     assert build(text).kernels["k"].cuda_signature.parameters[0].element.dtype == "float64"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct P { float a[N]; };\n__global__ void k(P p, float* y) { *y = p.a[0]; }\n",
+        "__device__ float table[N];\n__global__ void k(float* y) { *y = table[0]; }\n",
+    ],
+)
+def test_what_lies_otherwise_on_each_architecture_is_refused_although_it_is_called_the_same(
+    text: str,
+) -> None:
+    sizes = "\n#if __CUDA_ARCH__ >= 900\n#define N 2\n#else\n#define N 1\n#endif\n"
+    with pytest.raises(CellError, match="others for each architecture"):
+        build(sizes + text, architectures=("sm_75", "sm_90"))
+    assert list(build(sizes + text).kernels) == ["k"]
+
+
+def test_bounds_of_a_launch_may_be_others_on_each_architecture() -> None:
+    text = (
+        "\n#if __CUDA_ARCH__ >= 900\n#define MOST 512\n#else\n#define MOST 256\n#endif\n"
+        "__global__ void __launch_bounds__(MOST) k(float* y) { *y = 1; }\n"
+    )
+    assert list(build(text, architectures=("sm_75", "sm_90")).kernels) == ["k"]
+
+
 def test_spilled_registers_are_told() -> None:
     text = (
         "\n__global__ void __launch_bounds__(1024, 2) k(double* y) {\n"
@@ -328,6 +352,16 @@ def test_versions_of_packages_and_kits_own_headers_are_in_the_key(
     moved = packages._replace(library=copy)
     assert moved.identity()["nvrtc"] != packages.identity()["nvrtc"]
     assert str(real.st_size) in packages.identity()["nvrtc"]
+
+
+def test_the_parser_is_in_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    packages = cuda_packages.find_cuda_packages()
+    identity, _ = command.build_identity("text", PLAIN, ("sm_90",), packages)
+    assert identity["parser"].count("_binding") == 2
+    (tmp_path / "_binding.so").write_bytes(b"another")
+    monkeypatch.setattr(command, "find_package", lambda name: tmp_path)
+    other, _ = command.build_identity("text", PLAIN, ("sm_90",), packages)
+    assert {name for name in identity if identity[name] != other[name]} == {"parser"}
 
 
 # ---- included files -----------------------------------------------------------------------------
