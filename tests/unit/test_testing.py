@@ -35,7 +35,7 @@ __global__ void careless(Array1D<double> y) {  // takes every stride for 1
     if (i < y.shape[0]) y.data[i] = i;
 }
 __global__ void beyond(Array1D<double> y) {  // an element too many
-    for (int i = 0; i <= y.shape[0]; ++i) y(i) = i;
+    for (int i = 0; i <= y.shape[0]; ++i) y.data[i] = i;
 }
 __global__ void turn(const Particle* old, Particle* now, int n) {
     int i = threadIdx.x;
