@@ -53,6 +53,16 @@ _TAKEN: Final = {
         "--dlink-time-opt",
         "-dlto",
     ): "nothing: a cell is one unit, and is linked with nothing",
+    (
+        "--pch",
+        "-pch",
+        "--create-pch",
+        "-create-pch",
+        "--use-pch",
+        "-use-pch",
+        "--pch-dir",
+        "-pch-dir",
+    ): '#include "...", whose files are watched for changes',
 }
 
 

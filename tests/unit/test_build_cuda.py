@@ -606,6 +606,8 @@ def test_an_architecture_that_nvrtc_does_not_know_is_refused_with_those_that_it_
         ("--pre-include=x.h", "#include"),
         ("-rdc=true", "one unit"),
         ("-dlto", "one unit"),
+        ("--use-pch=kept.pch", "watched for changes"),
+        ("--create-pch=kept.pch", "watched for changes"),
     ],
 )
 def test_flags_that_kit_has_options_for_are_refused(flag: str, instead: str) -> None:
