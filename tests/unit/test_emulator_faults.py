@@ -287,6 +287,37 @@ def test_a_fault_of_the_process_itself_during_a_launch_is_not_the_kernels() -> N
     assert done.stdout == ""
 
 
+def test_a_stop_leaves_the_heap_as_it_should_be() -> None:
+    source = """
+    __global__ void allocate(int* out) {
+        for (;;) {
+            char *p = (char*)malloc(300000), *q = new char[64];
+            p[5] = q[1] = 1;
+            out[threadIdx.x] += p[5] + q[1];
+            delete[] q;
+            free(realloc(p, 400000));
+        }
+    }"""
+    program = f"""
+        import os, signal, threading, numpy as np
+        from tests.unit.cuda_calls import Cell
+        cell = Cell({source!r}, "allocate(int*)")
+        for _ in range(100):
+            try:
+                threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+                while True:
+                    cell("allocate", 8, 1, np.zeros(4, np.int32))
+            except KeyboardInterrupt:
+                pass
+            memory = [bytearray(n) for n in (64, 300000, 400000)]
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_fault_has_another_threads_launch_undisturbed(cell: Cell) -> None:
     stop = threading.Event()
     wrong: list[str] = []

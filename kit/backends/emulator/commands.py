@@ -54,7 +54,15 @@ _X86: Final = (
     "-mtls-dialect=gnu2",
 )
 _RUNTIME: Final = ("-std=c++17", "-O2", "-fno-rtti")
-_LINK: Final = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--as-needed", "-Wl,-z,defs")
+_LINK: Final = (
+    "-shared",
+    "-static-libstdc++",
+    "-static-libgcc",
+    "-Wl,--as-needed",
+    "-Wl,-z,defs",
+    # The heap is not left half changed where a stop comes in between (runtime/allocation.cpp).
+    *(f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc", "aligned_alloc", "free")),
+)
 
 
 class CompilerFailed(Exception):

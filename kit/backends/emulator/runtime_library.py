@@ -20,7 +20,9 @@ from kit.errors import BuildError
 __all__ = ["Runtime", "load_runtime", "source_digest"]
 
 _SOURCES: Final = Path(__file__).parent / "runtime"
-_PARTS: Final = ("faults", "fibers", "launch", "output", "pool", "replay", "scheduler", "signals")
+_PARTS: Final = (
+    "allocation", "faults", "fibers", "launch", "output", "pool", "replay", "scheduler", "signals",
+)  # fmt: skip
 
 _loaded: dict[str, Runtime] = {}
 _lock = threading.Lock()
