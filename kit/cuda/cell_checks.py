@@ -9,15 +9,26 @@ __all__ = ["check_cell"]
 
 
 def check_cell(found: Found, places: CellPlaces) -> None:
-    """Whether a cell has kernels, each with a name of its own, and no code for the host.
+    """Whether a cell can be read to its end, and has kernels and no code for the host.
 
     Raises
     ------
     CellError
         Where it does not.
     """
+    _check_characters(places)
     _check_host_code(found, places)
     _check_kernels(found, places)
+
+
+def _check_characters(places: CellPlaces) -> None:
+    offset = places.text.find("\0")
+    if offset >= 0:
+        raise places.error(
+            "the cell has a NUL character, at which compilers stop to read",
+            offset,
+            fix="# delete it",
+        )
 
 
 def _check_host_code(found: Found, places: CellPlaces) -> None:

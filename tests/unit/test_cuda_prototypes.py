@@ -330,6 +330,7 @@ TEMPLATE = "template<class T, int N>\n__global__ void f(T* x) {}"
             "f(n, grid=64, block=256)  # in Python",
         ),
         ("__global__ void f() {}\nint main() { }", {}, "no main", (3, 5), "f(grid=64"),
+        ("__global__ void f() {}\n// \0 unseen", {}, "NUL character", (3, 4), "delete it"),
         (
             TEMPLATE,
             {},
