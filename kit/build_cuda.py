@@ -90,7 +90,8 @@ def build_cuda_cell(
     if cell.refusal is not None and is_emulated:
         raise copy(cell.refusal)
     loaders = _loaders(text, options, cell)
-    if ahead and is_emulated and not cell.record.hit:
+    # What is only compiled has no loaders.
+    if ahead and is_emulated and not cell.record.hit and "emulator" in loaders:
         loaders["emulator"](on_progress=_on_the_cpu(on_progress), on_wait=on_wait)
     build = CudaCellBuild(
         source=text,

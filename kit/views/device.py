@@ -77,7 +77,7 @@ def reshape_memory(
 
 
 def copy_memory(view: object, memory: DeviceMemory, order: Order) -> DeviceMemory:
-    """New memory on the device with the elements of a view, made by CuPy or the owner's library.
+    """New memory on the device with the elements of a view, where CuPy owns the memory.
 
     Parameters
     ----------
@@ -91,17 +91,14 @@ def copy_memory(view: object, memory: DeviceMemory, order: Order) -> DeviceMemor
     Raises
     ------
     ArgumentRefused
-        Also a TypeError: no library that makes arrays on a device has been imported.
+        Also a TypeError: the memory is another library's, whose copies take no order.
     """
-    # The owner's own first; nothing is imported for it.
-    for name in (type(memory.owner).__module__.partition(".")[0], "cupy"):
-        library: Any = sys.modules.get(name)
-        # Of Torch and Numba, a copy takes no order.
-        if library is not None and hasattr(getattr(library, "ndarray", None), "get"):
-            copied = library.asarray(view).copy(order=order)
-            facts = replace(inspect_layout(copied), writeable=True)
-            return DeviceMemory(facts=facts, owner=copied, is_whole=True)
-    raise refuse_on_device("clone")
+    library: Any = sys.modules.get(type(memory.owner).__module__.partition(".")[0])
+    if not hasattr(getattr(library, "ndarray", None), "get"):
+        raise refuse_on_device("clone")
+    copied = library.asarray(view).copy(order=order)
+    facts = replace(inspect_layout(copied), writeable=True)
+    return DeviceMemory(facts=facts, owner=copied, is_whole=True)
 
 
 def cuda_array_interface(memory: DeviceMemory) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -295,14 +296,16 @@ def test_what_the_emulator_runs_is_made_with_the_cell_where_somebody_waits_for_i
     np.testing.assert_array_equal(y, np.full(3, 1.875))
 
 
-def test_another_target_makes_nothing_for_the_emulator() -> None:
+@pytest.mark.parametrize(("target", "chosen"), [("device", None), ("compile", "emulator")])
+def test_another_target_makes_nothing_for_the_emulator(target: Any, chosen: Any) -> None:
     told: list[str] = []
-    build_cuda_cell(
-        SMALL.replace("VALUE", "1.9375"),
-        options=replace(PLAIN, target="device"),
-        on_progress=lambda stage, seconds: told.append(stage),
-        ahead=True,
-    )
+    with use_target(chosen) if chosen else nullcontext():
+        build_cuda_cell(
+            SMALL.replace("VALUE", f"1.9375{len(target)}"),
+            options=replace(PLAIN, target=target),
+            on_progress=lambda stage, seconds: told.append(stage),
+            ahead=True,
+        )
     assert all("CPU" not in one for one in told)
 
 
