@@ -135,7 +135,7 @@ def check_launch(kernel: str, launch: Launch, limits: LaunchLimits) -> None:
             kernel,
             f"an empty grid {grid}",
             "1 block or more along x, y and z",
-            "n_threads=...  # 0 of them launch nothing, without an error",
+            "n_threads=0  # launches nothing, without an error",
         )
     _check_extents(kernel, "grid", grid, _MOST_BLOCKS, "  # and a loop over the rest")
     _check_extents(kernel, "block", block, _MOST_THREADS, "")

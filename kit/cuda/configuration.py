@@ -159,7 +159,8 @@ def plan_launch(
     Launch(grid=(7, 3, 1), block=(16, 16, 1), shared_bytes=0)
     """
     if grid is not None and n_threads is not None:
-        raise launch_refused(kernel, "grid= and n_threads=", "one of them", "n_threads=...")
+        fix = f"n_threads={n_threads!r}"
+        raise launch_refused(kernel, "grid= and n_threads=", "one of them", fix)
     shared = _integer(kernel, "shared_bytes", shared_bytes)
     threads = None if block is None else parse_extents(kernel, "block", block)
     if grid is not None:
@@ -235,5 +236,7 @@ def _integer(kernel: str, name: str, value: Any) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        need = "an int" if name == "shared_bytes" else "an int, or up to three of them in a tuple"
-        raise launch_refused(kernel, f"{name}={value!r}", need, f"{name}=int(...)") from None
+        is_one = name == "shared_bytes"
+        need = "an int" if is_one else "an int, or up to three of them in a tuple"
+        fix = f"{name}={1024 if is_one else 256}"
+        raise launch_refused(kernel, f"{name}={value!r}", need, fix) from None

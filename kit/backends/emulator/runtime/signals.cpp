@@ -103,8 +103,10 @@ bool is_overflow(const Worker* worker, int signal, const siginfo_t* info, void* 
         return is_below_fiber(worker, info->si_addr);
     }
     const std::ptrdiff_t distance = pointer - (const char*)info->si_addr;
+    // Below the main thread's stack is no memory, below the others' a page that nobody may touch.
     return pointer != nullptr && distance > -(std::ptrdiff_t)(2 * page_bytes) &&
-           distance < (std::ptrdiff_t)(2 * page_bytes) && info->si_code == SEGV_MAPERR;
+           distance < (std::ptrdiff_t)(2 * page_bytes) &&
+           (info->si_code == SEGV_MAPERR || info->si_code == SEGV_ACCERR);
 }
 
 /// The line to name: of the faulting instruction, or of the cell's call that led to it.
