@@ -153,8 +153,10 @@ class CudaKernel(CudaKernelFacts):
         options: LaunchOptions,
     ) -> None:
         values = self._cuda.bind(args, kwargs)
+        # Where there is no GPU, no other array helps; and g++ is not started for what is refused.
+        ready = self._prepare(target) if target == "device" else None
         packed = self._packer.pack(values, target)
-        kernel, limits = self._prepare(target)
+        kernel, limits = ready or self._prepare(target)
         launch = self._planner.plan(options, self.shape_of_threads(values), limits)
         if launch is None:
             return

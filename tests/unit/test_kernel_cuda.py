@@ -297,6 +297,12 @@ def test_there_is_no_silent_fallback(with_a_gpu: None) -> None:
     assert not emulator.launches
 
 
+def test_a_device_that_is_not_there_is_told_before_arrays_that_it_could_not_have() -> None:
+    kernel, _ = make_kernel()
+    with pytest.raises(KitError, match="not built for the target 'device'"):
+        kernel.device(2.0, *arrays(), 1000)
+
+
 @pytest.mark.parametrize("target", ["host", "python"])
 def test_targets_of_pyccel_kernels_are_refused_with_what_to_do(target: Any) -> None:
     kernel, emulator = make_kernel()
