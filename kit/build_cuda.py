@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kit.store.building import OnWait
     from kit.terms import Target
 
+_rebuilt: dict[tuple[str, str, str], CudaKernel] = {}
+
 __all__ = ["BuiltCudaCell", "CudaOptions", "build_cuda_cell", "rebuild_cuda_kernel"]
 
 
@@ -107,7 +109,11 @@ def build_cuda_cell(
 
 def rebuild_cuda_kernel(source: str, name: str, options: Mapping[str, Any]) -> CudaKernel:
     """An equal kernel from its text: what unpickling calls. Compiles that text."""
-    return build_cuda_cell(source, options=CudaOptions(**options)).kernels[name]
+    built = build_cuda_cell(source, options=CudaOptions(**options))
+    kernel = built.kernels[name]
+    # Copies of a kernel in one process are one: each would load the cell again.
+    key = (built.record.key, name, repr(kernel.cell.options))
+    return _rebuilt.setdefault(key, kernel)
 
 
 def _loaders(text: str, options: CudaOptions, cell: ObtainedCell) -> Mapping[Target, _Once]:

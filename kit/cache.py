@@ -26,6 +26,7 @@ from kit.store.finding import find_entry
 from kit.store.keys import check_key, digest, unique_module_name
 from kit.store.loading import (
     ArtifactUnusable,
+    load_copy,
     load_descriptor,
     load_library,
     loaded_library,
@@ -154,6 +155,17 @@ class Store:
             return load_library(
                 descriptor, name=entry.module_name, sha256=entry.sha256, path=entry.artifact
             )
+
+    def open_library_copy(self, entry: Entry) -> ctypes.CDLL:
+        """The same with variables of its own, once more at each call.
+
+        Raises
+        ------
+        ArtifactUnusable, CacheError
+            As `load`.
+        """
+        with self._opened(entry) as descriptor:
+            return load_copy(descriptor, sha256=entry.sha256, path=entry.artifact)
 
     def read_artifact(self, entry: Entry) -> bytes:
         """The content of an entry's artifact, which is no library: cubins, say.

@@ -126,6 +126,30 @@ def load_library(descriptor: int, *, name: str, sha256: str, path: Path) -> ctyp
         return library
 
 
+def load_copy(descriptor: int, *, sha256: str, path: Path) -> ctypes.CDLL:
+    """Open a copy of the shared library that an open file holds, with variables of its own.
+
+    The parameters are those of `load_library`. Each call opens another one.
+
+    Raises
+    ------
+    ArtifactUnusable
+        If the content is not what was published, or the dynamic linker fails.
+    """
+    import ctypes
+
+    content = read_published(descriptor, sha256=sha256, path=path)
+    # In memory: the dynamic linker takes two names of one file for the same library.
+    with open(os.memfd_create(path.name), "w+b") as file:  # noqa: PTH123 -- has no path
+        file.write(content)
+        file.flush()
+        alias = unique_alias(file.fileno(), path)
+        try:
+            return ctypes.CDLL(alias, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise _does_not_load(error, path, alias) from error
+
+
 def read_published(descriptor: int, *, sha256: str, path: Path) -> bytes:
     """The content of an open, trusted file.
 

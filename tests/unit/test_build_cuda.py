@@ -75,6 +75,32 @@ def test_kernels_of_a_cell_share_its_variables(built: BuiltCudaCell) -> None:
     assert built.kernels["fill"].cell is built.kernels["add"].cell
 
 
+COUNTER = """
+__device__ int state = 5;
+__global__ void count(int* x) { x[0] = state++; }
+"""
+
+
+def counted(kernel: Any) -> int:
+    x = np.zeros(1, np.int32)
+    kernel.emulator(x, grid=1, block=1)
+    return int(x[0])
+
+
+def test_a_cell_that_is_built_again_has_variables_of_its_own_as_on_a_gpu() -> None:
+    first = build(COUNTER).kernels["count"]
+    assert [counted(first), counted(first)] == [5, 6]
+    again = build(COUNTER).kernels["count"]
+    assert [counted(again), counted(first)] == [5, 7]
+    again.symbols.on("emulator")["state"] = 100
+    assert [counted(again), counted(first)] == [100, 8]
+
+
+def test_copies_of_a_kernel_are_one_in_a_process_that_gets_many() -> None:
+    pickled = pickle.dumps(build(COUNTER).kernels["count"])
+    assert pickle.loads(pickled) is pickle.loads(pickled)
+
+
 def test_the_record_says_how_it_was_built(built: BuiltCudaCell) -> None:
     record = built.record
     assert (record.language, record.kernels) == ("cuda", ("add", "fill"))

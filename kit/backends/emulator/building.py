@@ -105,6 +105,7 @@ def obtain(
         label=", ".join(build.names),
         on_wait=on_wait,
         force=options.force,
+        own=bool(symbols),  # each built cell has its variables for itself, as on a GPU
     )
     return EmulatedCell(library, entry.artifact, runtime, source, kernels, symbols)
 
