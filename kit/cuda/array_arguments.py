@@ -10,7 +10,7 @@ from kit.boundary.refusals import CallText, describe_value
 from kit.cuda.array_case import ArrayCase
 from kit.cuda.array_elements import refuse_elements
 from kit.cuda.array_fixes import array_fix, declaration_fix, moving_fix, need_text
-from kit.cuda.dead_memory import why_dead
+from kit.cuda.dead_memory import dead_text, why_dead
 from kit.cuda.element_types import dtype_text
 from kit.cuda.found_arrays import find_array
 from kit.cuda.judged import Judged, accepted, refused
@@ -97,12 +97,8 @@ def _of_memory(case: ArrayCase) -> Judged | None:
     parameter, storage, array = case.parameter, case.found.storage, case.found.array
     dead = None if array is None else why_dead(array, *storage.byte_span)
     if dead is not None:
-        return refused(
-            "value",
-            found=f"an array whose memory is gone: {dead}",
-            need="memory that is still there",
-            fix=f"# make {parameter.name} anew, and keep what it is made of",
-        )
+        found, need, fix = dead_text(parameter.name, dead)
+        return refused("value", found=found, need=need, fix=fix)
     if parameter.written and not storage.writeable:
         return case.refuse(
             "value",

@@ -7,7 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-__all__ = ["why_dead"]
+from kit.layout import inspect_layout
+
+__all__ = ["dead_text", "why_dead", "why_value_dead"]
 
 NdArray = np.ndarray[Any, Any]
 
@@ -48,6 +50,27 @@ def why_dead(array: NdArray, low: int, end: int) -> str | None:
     if isinstance(owner, memoryview):
         return _why_released(cast("memoryview[Any]", owner))
     return _why_moved(owner, low, end)
+
+
+def why_value_dead(value: object) -> str | None:
+    """The same of a value whose elements are about to be read; None of what is no array.
+
+    Parameters
+    ----------
+    value : object
+        An array, or a record, which NumPy takes out of an array without copying it.
+    """
+    array = cast(Any, value).base if isinstance(value, np.void) else value
+    if not isinstance(array, np.ndarray):
+        return None
+    plain = cast(NdArray, array)
+    return why_dead(plain, *inspect_layout(plain).byte_span)
+
+
+def dead_text(name: str, why: str) -> tuple[str, str, str]:
+    """What was found, what is needed and what to do about a dead array."""
+    found = f"an array whose memory is gone: {why}"
+    return found, "memory that is still there", f"# make {name} anew, and keep what it is made of"
 
 
 def _base(array: NdArray) -> object:

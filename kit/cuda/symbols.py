@@ -10,6 +10,7 @@ import numpy as np
 
 from kit.arrays import array_kind
 from kit.boundary.refusals import is_masked
+from kit.cuda.dead_memory import dead_text, why_value_dead
 from kit.cuda.element_types import (
     component_text,
     dtype_text,
@@ -113,6 +114,9 @@ class CudaSymbols(Mapping[str, Any]):
 
     def _checked(self, symbol: CudaSymbol, value: object) -> Any:
         """What to write: an array of either side that has the variable's very bytes."""
+        dead = why_value_dead(value)
+        if dead is not None:
+            raise self._refused(symbol, *dead_text("value", dead))
         kind = array_kind(value)
         if not symbol.shape and kind != "cuda":
             judged = judge_value(_as_parameter(symbol), value)
@@ -121,8 +125,7 @@ class CudaSymbols(Mapping[str, Any]):
                 raise self._refused(symbol, refusal.found, refusal.need, refusal.fix)
             return np.frombuffer(judged.data, np.uint8)
         if kind is None:
-            found = f"{type(value).__name__}, which is no array"
-            need = f"an array of shape {symbol.shape}"
+            found, need = f"{type(value).__name__}, which is no array", f"shape {symbol.shape}"
             raise self._refused(symbol, found, need, _fresh(symbol, value))
         if is_masked(cast(Any, value)):
             raise self._refused(symbol, *MASKED, "value = value.filled(0)")
@@ -139,11 +142,9 @@ class CudaSymbols(Mapping[str, Any]):
             problem = None if holds_components(dtype, element) else "another dtype"
         if problem is None and tuple(array.shape) == shape:
             return array
-        fix = f"value = np.zeros({shape}, {dtype_text(element)})\nvalue[...] = ..."
-        if problem is not None and is_struct(element):
-            found = f"{found}: {problem}"
-        elif array.size == prod(shape):
-            fix = f"value = value.astype({dtype_text(element)}).reshape({shape})"
+        fix = f"value = value.astype({dtype_text(element)}).reshape({shape})"
+        found += f": {problem}" if problem is not None and is_struct(element) else ""
+        fix = fix if array.size == prod(shape) and not is_struct(element) else _fresh(symbol, None)
         need = f"shape {shape} of {component_text(element)}"
         raise self._refused(symbol, found, need, fix)
 
@@ -205,9 +206,8 @@ def _fresh(symbol: CudaSymbol, value: object) -> str:
     dtype = dtype_text(element)
     if isinstance(value, (list, tuple)):
         return f"value = np.array(value, {dtype}).reshape({shape})"
-    if isinstance(value, (int, float, np.bool_)) and not is_struct(element):
-        return f"value = np.full({shape}, value, {dtype})"
-    return f"value = np.zeros({shape}, {dtype})"
+    number = "value" if isinstance(value, (int, float, np.bool_)) and element.dtype else 0
+    return f"value = np.full({shape}, {number}, {dtype})"
 
 
 def _as_parameter(symbol: CudaSymbol) -> CudaParameter:

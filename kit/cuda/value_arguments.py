@@ -10,6 +10,7 @@ import numpy as np
 
 from kit.boundary.refusals import is_masked
 from kit.boundary.verdict import ErrorKind
+from kit.cuda.dead_memory import dead_text, why_value_dead
 from kit.cuda.element_types import dtype_text, holds_components, is_struct, why_not_element
 from kit.cuda.judged import Judged, accepted, refused
 from kit.cuda.number_arguments import judge_number, packed_number, value_text
@@ -38,6 +39,10 @@ def judge_value(parameter: CudaParameter, value: Any) -> Judged:
     >>> judge_value(a, 0.5).data.hex(), judge_value(a, 0.1).verdict.refusal.fix.splitlines()[0]
     ('0000003f', 'a = np.float32(a)  # rounds')
     """
+    dead = why_value_dead(parts_of(value)[0] if isinstance(value, View) else value)
+    if dead is not None:
+        found, need, fix = dead_text(parameter.name, dead)
+        return refused("value", found=found, need=need, fix=fix)
     value = _of_no_axes(value)
     if parameter.kind == "struct":
         return _judge_record(parameter, value)

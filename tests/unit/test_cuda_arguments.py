@@ -406,6 +406,27 @@ def test_an_array_whose_memory_is_gone_is_refused(make: Any, found: str, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("parameter", "take"),
+    [
+        (scalar("x", "float64"), lambda value: value[:1].reshape(())),
+        (scalar("x", "float64"), lambda value: value),  # refused, and not asked for an example
+        (record("x", vector("float64", 4)), lambda value: value),
+        (record("x", FLOAT4), lambda value: value.view("f4")[:4]),
+        (record("x", FLOAT4), lambda value: value.view([(one, "f4") for one in "xyzw"])[0]),
+    ],
+)
+def test_a_value_whose_memory_is_gone_is_refused(
+    parameter: CudaParameter, take: Any, tmp_path: Path
+) -> None:
+    np.arange(4.0).tofile(tmp_path / "x")
+    memory: Any = np.memmap(tmp_path / "x", dtype="float64", mode="r+")
+    value = take(memory)
+    memory._mmap.close()
+    with pytest.raises(ArgumentRefused, match="memory is gone: its memory map was closed"):
+        ArgumentPacker(kernel(parameter)).pack((value,), "emulator")
+
+
+@pytest.mark.parametrize(
     "make",
     [
         lambda: np.frombuffer(bytearray(32)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,18 @@ def test_what_is_not_exactly_the_variable_is_refused_and_nothing_is_written(
     assert found in caught.value.found
     assert caught.value.argument == f"symbols[{name!r}]"
     assert caught.value.fix
+    assert not emulator.variables
+
+
+def test_a_value_whose_memory_is_gone_is_refused() -> None:
+    symbols, emulator = make()
+    with tempfile.TemporaryFile() as file:
+        value: Any = np.memmap(file, np.float32, "w+", shape=(4,))
+        single = value.view(np.float64)[:1].reshape(())
+        value._mmap.close()
+        for name, one in (("coef", value), ("total", single)):
+            with pytest.raises(ArgumentRefused, match="memory map was closed"):
+                symbols[name] = one
     assert not emulator.variables
 
 
