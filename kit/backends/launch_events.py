@@ -22,6 +22,8 @@ _MOST: Final = 256
 _LOOK_AT: Final = 2
 """Launches that are asked about at each new one: more than come in, so that they get fewer."""
 
+_LEGACY: Final = 1  # cudaStreamLegacy
+
 _PER_THREAD: Final = 2  # cudaStreamPerThread
 
 _VALUES: Final = frozenset({bool, int, float, complex})
@@ -54,12 +56,19 @@ class LaunchEvents:
         self._spare: list[int] = []
 
     def hold(self, stream: int, kernel: str, values: Sequence[object]) -> None:
-        """Right after a launch on `stream`: its arrays live until it has ended."""
+        """Right after a launch on `stream`: its arrays live until it has ended.
+
+        Those of a launch that is captured live no longer: it runs whenever the graph does, of
+        which only the graph's owner knows.
+        """
+        if self._runtime.streamIsCapturing(stream):
+            return
         arrays = tuple(
             one for one in values if type(one) not in _VALUES and not isinstance(one, np.generic)
         )
         # Address 2 is each thread's own default stream: as many streams as threads.
         key = (stream, threading.get_ident() if stream == _PER_THREAD else 0)
+        gone: list[_Held] = []
         with self._lock:
             launches = self._streams.setdefault(key, deque())
             last = launches[-1] if launches else None
@@ -68,13 +77,16 @@ class LaunchEvents:
                 launches[-1] = last._replace(kernel=kernel)
                 self._runtime.eventRecord(last.event, stream)
                 return
-            self._drop_ended(launches, _LOOK_AT)
-            if len(launches) >= _MOST:
-                self._runtime.eventSynchronize(launches[0].event)
-                self._drop_ended(launches, 1)
+            if launches and not self._others_are_capturing():
+                self._take_ended(launches, _LOOK_AT, gone)
+                if len(launches) >= _MOST:
+                    self._runtime.eventSynchronize(launches[0].event)
+                    self._take_ended(launches, 1, gone)
             event = self._event()
             self._runtime.eventRecord(event, stream)
             launches.append(_Held(event, kernel, arrays))
+        # Without the lock: a finalizer of an array may launch a kernel itself.
+        gone.clear()
 
     def wait_for(self, other: int, stream: int) -> None:
         """What is launched on `stream` from now on waits for what is on `other` until now."""
@@ -93,18 +105,34 @@ class LaunchEvents:
         """Let go of what launches have ended with; nothing where another thread is at it."""
         if not self._lock.acquire(blocking=False):  # Python collects garbage anywhere, also here
             return
+        gone: list[_Held] = []
         try:
-            for launches in self._streams.values():
-                self._drop_ended(launches, len(launches))
+            if not self._others_are_capturing():
+                for launches in self._streams.values():
+                    self._take_ended(launches, len(launches), gone)
         finally:
             self._lock.release()
+        gone.clear()
 
-    def _drop_ended(self, launches: deque[_Held], most: int) -> None:
+    def _take_ended(self, launches: deque[_Held], most: int, gone: list[_Held]) -> None:
+        """Move launches that have ended to `gone`, for when the lock is released."""
         for _ in range(min(most, len(launches))):
             # 0 where it has happened; CuPy gives the number and raises nothing.
             if self._runtime.eventQuery(launches[0].event):
                 return
-            self._spare.append(launches.popleft().event)
+            gone.append(launches.popleft())
+            self._spare.append(gone[-1].event)
+
+    def _others_are_capturing(self) -> bool:
+        """Whether launches on some stream go into a graph, which a question about events spoils.
+
+        The legacy stream answers for all (but non-blocking ones), by an error that leaves graphs as
+        they are. Streams of earlier launches are not asked: they may be gone.
+        """
+        try:
+            return bool(self._runtime.streamIsCapturing(_LEGACY))
+        except RuntimeError:
+            return True
 
     def _event(self) -> int:
         if self._spare:

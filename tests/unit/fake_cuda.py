@@ -17,6 +17,7 @@ import numpy as np
 from kit.backends.cupy_binding import Binding
 
 NOT_READY = 600
+CAPTURE_IMPLICIT = 906
 
 
 class CUDADriverError(RuntimeError):
@@ -70,6 +71,7 @@ class FakeCuda:
     functions: dict[int, tuple[int, str]] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
     streams: dict[int, int] = field(default_factory=dict)  # stream -> device
+    capturing: set[int] = field(default_factory=set)  # streams
     memory: dict[int, PointerAttributes] = field(default_factory=dict)
     allowed: dict[int, int] = field(default_factory=dict)
     stream: int = 0
@@ -115,10 +117,18 @@ class FakeCuda:
         one.recorded, one.done = stream, False
         self.calls.append(("eventRecord", event, stream))
 
+    def streamIsCapturing(self, stream: int) -> bool:
+        self._device_of(stream)
+        if stream in (0, 1) and self.capturing:
+            raise CUDARuntimeError(CAPTURE_IMPLICIT)
+        return stream in self.capturing
+
     def eventQuery(self, event: int) -> int:
+        assert not self.capturing, "a query that invalidates the graph"
         return 0 if self.events[event].done else NOT_READY
 
     def eventSynchronize(self, event: int) -> None:
+        assert not self.capturing, "a wait that invalidates the graph"
         self.calls.append(("eventSynchronize", event))
         self.events[event].done = True
 

@@ -68,7 +68,7 @@ def test_the_stand_in_takes_what_cupys_own_functions_take() -> None:
 
 OWN = {
     *("capabilities", "now", "bound", "launches", "calls", "fails", "refuses", "modules"),
-    *("functions", "events", "streams", "memory", "allowed", "stream"),
+    *("functions", "events", "streams", "capturing", "memory", "allowed", "stream"),
     *("binding", "finish", "new_stream", "array"),
 }
 """What of it is the tests', not CUDA's."""
@@ -293,6 +293,54 @@ def test_a_collection_of_garbage_lets_go_of_what_has_ended() -> None:
     cuda.finish()
     gc.collect()
     assert gone() is None
+
+
+def test_a_finalizer_of_an_array_that_is_let_go_can_launch_a_kernel() -> None:
+    cuda = FakeCuda()
+    cell, kernel = make(cuda)
+    launched: list[str] = []
+
+    def launch_too(word: str) -> None:
+        kernel.launch(4096, ONE, holding=arguments(cuda.array(), cuda.array()))
+        launched.append(word)
+
+    def launch_and_forget(word: str) -> None:
+        x = cuda.array()
+        weakref.finalize(x, launch_too, word)
+        kernel.launch(4096, ONE, holding=arguments(x, cuda.array()))
+
+    def let_go_both_ways() -> None:
+        launch_and_forget("by the next launch")
+        cuda.finish()
+        kernel.launch(4096, ONE, holding=arguments(cuda.array(), cuda.array()))
+        launch_and_forget("by a collection")
+        cuda.finish()
+        cell.devices.events(0).drop_ended()
+
+    # Where it waits for itself, this test fails and does not hang.
+    thread = threading.Thread(target=let_go_both_ways, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert launched == ["by the next launch", "by a collection"]
+
+
+def test_nothing_is_asked_about_events_while_a_stream_is_captured_into_a_graph() -> None:
+    cuda = FakeCuda()
+    _, kernel = make(cuda)
+    stream, other = cuda.new_stream(), cuda.new_stream()
+    kernel.launch(4096, ONE, stream=stream, holding=arguments(cuda.array(), cuda.array()))
+    kernel.launch(4096, ONE, stream=other, holding=arguments(cuda.array(), cuda.array()))
+    cuda.capturing.add(stream)
+    recorded = [call for call in cuda.calls if call[0] == "eventRecord"]
+    captured = cuda.array()
+    gone = weakref.ref(captured)
+    kernel.launch(4096, ONE, stream=stream, holding=arguments(captured, cuda.array()))
+    assert [call for call in cuda.calls if call[0] == "eventRecord"] == recorded
+    del captured
+    assert gone() is None  # the graph's owner keeps its arrays
+    kernel.launch(4096, ONE, stream=other, holding=arguments(cuda.array(), cuda.array()))
+    gc.collect()
+    assert len(cuda.launches) == 4
 
 
 def test_a_loop_over_the_same_arrays_needs_one_event() -> None:
