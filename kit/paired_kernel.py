@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kit.arrays import array_kind
+from kit.boundary.refusals import describe_value
 from kit.cuda.configuration import LaunchOptions, take_out_options
 from kit.cuda_target import TargetChoice, choose_target
 from kit.errors import argument_refused
@@ -62,7 +63,7 @@ class PairedKernel(CudaKernel):
         take_out_options(kwargs)
         return self.pyccel.python(*args, **kwargs)
 
-    def plan(self, *args: Any, **kwargs: Any) -> CudaCallPlan | CallPlan:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def plan(self, *args: Any, **kwargs: Any) -> CudaCallPlan | CallPlan:  # pyright: ignore[reportIncompatibleMethodOverride] -- one of two plans
         """What a call with these arguments would do; nothing is run."""
         take_out_options(kwargs)
         if self._target_of(args, kwargs) in ("host", "python"):
@@ -111,7 +112,7 @@ class PairedKernel(CudaKernel):
             raise self._no_target(target)
         names = [one.name for one in self._cuda.parameters]
         values = {**dict(zip(names, args, strict=False)), **kwargs}
-        places = {name: _place_of(value) for name, value in values.items()}
+        places = {name: self._place_of(name, value) for name, value in values.items()}
         device = [name for name, place in places.items() if place == "device"]
         host = [name for name, place in places.items() if place == "host"]
         if device and host:
@@ -124,6 +125,23 @@ class PairedKernel(CudaKernel):
                 fix="\n".join(f"{name} = cupy.asarray({name})" for name in host),
             )
         return "device" if device else "host"
+
+    def _place_of(self, name: str, value: object) -> Place | None:
+        """Where an array lies; None for what is none."""
+        try:
+            return _place_of(value)
+        except Exception as error:  # a stranger that has the protocol and refuses to serve it
+            # PyTorch's, where gradients are kept.
+            detach = callable(getattr(type(value), "detach", None))
+            fresh = f"{name}.detach()" if detach else f"np.array({name}.tolist())"
+            raise argument_refused(
+                TypeError,
+                self.__name__,
+                name,
+                found=f"{describe_value(value)}, which says: {error}",
+                need="an array that tells where it lies: on the host or on the device",
+                fix=f"{name} = {fresh}",
+            ) from None
 
     # ---- equality and pickling --------------------------------------------------------------
 

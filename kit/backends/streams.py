@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from kit.backends.cupy_binding import Binding
+from kit.errors import LaunchError
 from kit.launch import launch_refused
 
 __all__ = ["stream_address"]
@@ -34,7 +35,10 @@ def stream_address(stream: Any, binding: Binding, *, kernel: str, device: int) -
         return int(binding.current_stream().ptr)
     if isinstance(stream, int) and not isinstance(stream, bool) and stream >= 0:
         return stream
-    other = getattr(stream, "device_id", -1)
+    try:
+        other, address = getattr(stream, "device_id", -1), _exported_address(stream)
+    except Exception as error:  # a stranger that has the protocol and refuses to serve it
+        raise _no_stream(kernel, stream, f", which says: {error}") from None
     if isinstance(other, int) and other not in (-1, device):
         raise launch_refused(
             kernel,
@@ -42,15 +46,18 @@ def stream_address(stream: Any, binding: Binding, *, kernel: str, device: int) -
             f"a stream of device {device}",
             f"with cupy.cuda.Device({other}): ...  # and arrays of that device",
         )
-    address = _exported_address(stream)
     if address is None:
-        raise launch_refused(
-            kernel,
-            f"stream={type(stream).__name__}",
-            "a CuPy stream, an address, or an object with __cuda_stream__",
-            "stream=cupy.cuda.Stream()",
-        )
+        raise _no_stream(kernel, stream)
     return address
+
+
+def _no_stream(kernel: str, stream: object, why: str = "") -> LaunchError:
+    return launch_refused(
+        kernel,
+        f"stream={type(stream).__name__}{why}",
+        "a CuPy stream, an address, or an object with __cuda_stream__",
+        "stream=cupy.cuda.Stream()",
+    )
 
 
 def _exported_address(stream: Any) -> int | None:

@@ -216,6 +216,30 @@ def test_what_is_no_stream_is_refused(stream: object) -> None:
     assert not cuda.launches
 
 
+class Refusing:
+    def __cuda_stream__(self) -> tuple[int, int]:
+        raise RuntimeError("the stream is closed")
+
+
+class Empty:
+    def __cuda_stream__(self) -> tuple[int, ...]:
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("stream", "says"), [(Refusing(), "the stream is closed"), (Empty(), "tuple index")]
+)
+def test_a_stream_whose_protocol_fails_is_refused_with_what_it_says(
+    stream: object, says: str
+) -> None:
+    cuda = FakeCuda()
+    _, kernel = make(cuda)
+    with pytest.raises(LaunchError, match=f"stream={type(stream).__name__}.*{says}") as caught:
+        kernel.launch(4096, ONE, stream=stream, holding=())
+    assert caught.value.fix == "stream=cupy.cuda.Stream()"
+    assert not cuda.launches
+
+
 def test_a_stream_of_another_device_is_refused() -> None:
     cuda = FakeCuda(capabilities=((9, 0), (9, 0)))
     _, kernel = make(cuda)

@@ -70,6 +70,41 @@ def test_arrays_in_two_places_are_refused_with_the_way_to_one() -> None:
     assert not device.launches
 
 
+class Homeless:
+    """An array that refuses to say where it lies."""
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise AssertionError("not asked")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        raise RuntimeError("the memory has been donated")
+
+
+class Detachable(Homeless):
+    def detach(self) -> Any: ...
+
+
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [(Homeless(), "x = np.array(x.tolist())"), (Detachable(), "x = x.detach()")],
+)
+def test_an_array_that_does_not_say_where_it_lies_is_refused_with_what_it_says(
+    value: Any, fix: str
+) -> None:
+    kernel, device, _ = make()
+    for call in (kernel, kernel.plan):
+        with pytest.raises(ArgumentRefused) as caught:
+            call(2.0, value, np.zeros(4), 4)
+        assert isinstance(caught.value, TypeError)
+        assert caught.value.found.endswith("which says: the memory has been donated")
+        assert caught.value.need == (
+            "an array that tells where it lies: on the host or on the device"
+        )
+        assert caught.value.fix == fix
+    assert not HOST_CALLS
+    assert not device.launches
+
+
 def test_the_emulator_runs_the_cuda_source_on_host_arrays() -> None:
     kernel, _, emulator = make()
     with use_target("emulator"):
