@@ -9,6 +9,7 @@ has made it, which a notebook has done with the cell.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -159,11 +160,13 @@ class _Once:
 
     def __init__(self, load: Callable[..., LoadedCell]) -> None:
         self._load = load
-        self._lock = threading.Lock()
+        self._lock, self._pid = threading.Lock(), os.getpid()
         self._loaded: LoadedCell | None = None
 
     def __call__(self, **told: Any) -> LoadedCell:
         if self._loaded is None:
+            if self._pid != os.getpid():  # another thread may have held it at the fork
+                self._lock, self._pid = threading.Lock(), os.getpid()
             with self._lock:
                 if self._loaded is None:
                     self._loaded = self._load(**told)

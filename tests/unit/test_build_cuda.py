@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import warnings
 import weakref
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -94,6 +97,34 @@ def test_a_cell_that_is_built_again_has_variables_of_its_own_as_on_a_gpu() -> No
     assert [counted(again), counted(first)] == [5, 7]
     again.symbols.on("emulator")["state"] = 100
     assert [counted(again), counted(first)] == [100, 8]
+
+
+def test_a_child_that_is_forked_while_a_cell_is_loaded_loads_it_itself() -> None:
+    kernel = build(COUNTER).kernels["count"]
+    loaders: Any = kernel.cell.loaders
+    load, is_loading, go_on = loaders["emulator"], threading.Event(), threading.Event()
+    obtain_it = load._load
+
+    def slowly() -> Any:
+        is_loading.set()
+        go_on.wait()
+        return obtain_it()
+
+    load._load = slowly
+    other = threading.Thread(target=counted, args=(kernel,))
+    other.start()
+    is_loading.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: of threads, of course
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        go_on.set()
+        os._exit(counted(kernel))
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(status) == 5
 
 
 def test_copies_of_a_kernel_are_one_in_a_process_that_gets_many() -> None:
