@@ -164,6 +164,10 @@ class CudaKernelFacts(PyccelKernel):
     def __repr__(self) -> str:
         from kit.cuda.describe import describe_cuda_kernel
 
+        return describe_cuda_kernel(self._cuda, self._facts(), kind=type(self).__name__)
+
+    def _facts(self) -> dict[str, str]:
+        """What its repr says below the parameters; what is empty is left out."""
         chosen, block = self.chosen, self._cell.options.block
         facts = {
             "writes": ", ".join(self.outputs) or "nothing",
@@ -174,7 +178,7 @@ class CudaKernelFacts(PyccelKernel):
         }
         if not is_stable_output():
             facts["build"] = f"{self._cell.record.key[:12]} ({self._cell.record.reason})"
-        return describe_cuda_kernel(self._cuda, facts)
+        return facts
 
     def _compiled_text(self, architecture: str) -> str:
         resources = self._cell.record.resources.get(self.__name__, {}).get(architecture)

@@ -99,6 +99,18 @@ class PairedKernel(CudaKernel):
             return TargetChoice("host", "host arrays; device arrays: device")
         return super().chosen
 
+    def _facts(self) -> dict[str, str]:
+        facts = super()._facts()
+        facts["targets"] = (
+            f"{', '.join(self.pyccel.targets)} (Pyccel version)\n"
+            f"{', '.join(self.cuda.targets)} (CUDA version)"
+        )
+        if self._is_free():
+            facts["runs"] = "host arrays on host, device arrays on device"
+        else:
+            facts["runs"] += ", whatever the arrays"
+        return facts
+
     def _is_free(self) -> bool:
         """Whether nobody has chosen a target, so that the arrays do."""
         own = self._cell.options.target

@@ -25,13 +25,15 @@ _OPTIONS: Final = {
 }
 
 
-def describe_cuda_kernel(signature: CudaSignature, facts: Mapping[str, str]) -> str:
+def describe_cuda_kernel(
+    signature: CudaSignature, facts: Mapping[str, str], *, kind: str = "CudaKernel"
+) -> str:
     """The repr of a kernel: parameters as the cell declares them, with intents, then facts."""
     pieces = [
         f"{one.name}: {one.text}" + (f" [{one.intent}]" if one.written else "")
         for one in signature.parameters
     ]
-    return kernel_text(signature.name, pieces, None, facts, kind="CudaKernel")
+    return kernel_text(signature.name, pieces, None, facts, kind=kind)
 
 
 def with_launch_options(signature: inspect.Signature) -> inspect.Signature:

@@ -143,7 +143,17 @@ def test_the_plan_is_that_of_the_version_that_would_run() -> None:
 def test_all_targets_are_listed_and_what_runs_where_is_told() -> None:
     kernel, _, _ = make()
     assert kernel.targets == ("host", "device", "emulator")
-    assert "runs      on host (host arrays; device arrays: device)" in repr(kernel)
+    assert repr(kernel).startswith("<PairedKernel saxpy(a: double, x: double*, y: double* [inout],")
+    facts = [
+        "  targets   host (Pyccel version)",
+        "            device, emulator (CUDA version)",
+        "  runs      host arrays on host, device arrays on device",
+    ]
+    assert "\n".join(facts) in repr(kernel)
+    with use_target("emulator"):
+        assert "  runs      on emulator (" in repr(kernel)
+        assert ", whatever the arrays\n" in repr(kernel)
+    assert repr(kernel.cuda).startswith("<CudaKernel saxpy(")
 
 
 def test_pairs_are_equal_by_both_versions_and_pickle_as_both() -> None:
