@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from kit.build_cuda import build_cuda_cell
+from kit.cuda.option_rules import (
+    CHECKS,
+    LATER_CHECKS,
+    check_block,
+    is_architecture,
+    is_macro,
+)
 from kit.cuda.options import CudaOptions, CudaTarget
 from kit.cuda.template_values import template_argument
 from kit.errors import KitError
-from kit.launch import Launch, LaunchLimits, check_launch
 from kit.source.nearest import nearest
 
 if TYPE_CHECKING:
@@ -22,9 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["cuda_kernel"]
 
 _STANDARDS: Final = ("c++17", "c++20")
-_LATER_CHECKS: Final = ("races", "init", "sync")
-_ARCHITECTURE: Final = re.compile(r"sm_[1-9]\d{1,2}[af]?")
-_DEFINE: Final = re.compile(r"[A-Za-z_]\w*(=.*)?", re.DOTALL)
 
 Folders = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -169,15 +171,14 @@ def _block(block: int | Sequence[int]) -> tuple[int, ...]:
     sizes = (block,) if isinstance(block, int) else tuple(block)
     if not 1 <= len(sizes) <= 3:
         raise ValueError(f"block has one to three extents, not {len(sizes)}")
-    x, y, z = (*sizes, 1, 1)[:3]
-    check_launch("block", Launch((1, 1, 1), (x, y, z)), LaunchLimits())
+    check_block("block", sizes)
     return sizes
 
 
 def _architectures(arch: str | Sequence[str]) -> tuple[str, ...]:
     names = _words(arch)
     for one in names:
-        if not _ARCHITECTURE.fullmatch(one):
+        if not is_architecture(one):
             raise ValueError(f"arch is like 'sm_90', not {one!r}")
     if not names:
         raise ValueError("arch names no architecture: leave it out, or say 'sm_90'")
@@ -206,7 +207,7 @@ def _defines(defines: Mapping[str, object] | Sequence[str] | str) -> tuple[str, 
     else:
         texts = list(defines)
     for one in texts:
-        if not _DEFINE.fullmatch(one):
+        if not is_macro(one.partition("=")[0]):
             raise ValueError(f"a macro is NAME or NAME=VALUE, not {one!r}")
     return tuple(texts)
 
@@ -214,7 +215,7 @@ def _defines(defines: Mapping[str, object] | Sequence[str] | str) -> tuple[str, 
 def _checks(check: str | Sequence[str]) -> tuple[str, ...]:
     names = _words(check)
     for one in names:
-        if one in _LATER_CHECKS:
+        if one in LATER_CHECKS:
             raise KitError(f"cuda_kernel: check={one!r} comes with a later version of kit")
-        _one_of("check", one, ("bounds",))
+        _one_of("check", one, CHECKS)
     return tuple(dict.fromkeys(names))

@@ -8,9 +8,9 @@ import numpy as np
 
 from kit.boundary.caller import reword_fix
 from kit.boundary.refusals import CallText, array_lines, reshape_text
+from kit.cuda.cpp_types import cpp_type
 from kit.cuda.element_types import (
     component_text,
-    cpp_type,
     dtype_text,
     holds_components,
     is_struct,

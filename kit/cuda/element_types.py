@@ -7,12 +7,11 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from kit.cuda.cpp_types import CPP_TYPES
 from kit.cuda.signature import Element, StructField
 
 __all__ = [
-    "CPP_TYPES",
     "component_text",
-    "cpp_type",
     "dtype_text",
     "holds_components",
     "is_opaque",
@@ -22,31 +21,7 @@ __all__ = [
 
 Dtype = np.dtype[Any]
 
-CPP_TYPES: Final = {
-    "bool": "bool",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long long",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-    "uint64": "unsigned long long",
-    "float16": "__half",
-    "bfloat16": "__nv_bfloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "cuda::std::complex<float>",
-    "complex128": "cuda::std::complex<double>",
-}
-"""NumPy's name of a type -> what to write in a cell for it."""
-
 _AXES: Final = "xyzw"
-
-
-def cpp_type(dtype: Dtype | None) -> str | None:
-    """What to write in a cell for elements of `dtype`, or None where nothing serves."""
-    return None if dtype is None or not dtype.isnative else CPP_TYPES.get(dtype.name)
 
 
 def is_struct(element: Element) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from kit.boundary.refusals import describe_value
 from kit.boundary.verdict import ErrorKind
-from kit.cuda.element_types import cpp_type, dtype_text, holds_components
+from kit.cuda.cpp_types import cpp_type
+from kit.cuda.element_types import dtype_text, holds_components
 from kit.cuda.judged import Judged, accepted, refused
 from kit.cuda.signature import CudaParameter, Element
 from kit.exact import (

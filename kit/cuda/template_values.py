@@ -2,29 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from kit.cuda.cpp_types import CPP_TYPES
 
 __all__ = ["template_argument"]
-
-# Types of the language itself: the fixed-width names need a header.
-_TYPES: Final[Mapping[str, str]] = {
-    "bool": "bool",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long long",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-    "uint64": "unsigned long long",
-    "float16": "__half",
-    "bfloat16": "__nv_bfloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "cuda::std::complex<float>",
-    "complex128": "cuda::std::complex<double>",
-}
 
 
 def template_argument(value: object) -> str:
@@ -48,7 +28,7 @@ def template_argument(value: object) -> str:
     'float4'
     """
     if isinstance(value, str):
-        return _TYPES.get(value.strip(), value.strip())
+        return CPP_TYPES.get(value.strip(), value.strip())
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -56,6 +36,6 @@ def template_argument(value: object) -> str:
     import numpy as np
 
     name = np.dtype(value).name  # pyright: ignore[reportArgumentType, reportCallIssue]
-    if name not in _TYPES:
+    if name not in CPP_TYPES:
         raise TypeError(f"a template argument is a type or an integer, not {value!r}")
-    return _TYPES[name]
+    return CPP_TYPES[name]

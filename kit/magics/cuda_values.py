@@ -7,9 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kit.architectures import ARCHITECTURES
+from kit.cuda.option_rules import (
+    CHECKS,
+    LATER_CHECKS,
+    check_block,
+    is_architecture,
+    is_macro,
+)
 from kit.cuda.template_values import template_argument
 from kit.errors import CellError, LaunchError
-from kit.launch import Launch, LaunchLimits, check_launch
 from kit.magics.cuda_text import split_arguments
 from kit.magics.options import ParsedLine, Word
 from kit.magics.request_values import split_values, text_start
@@ -24,10 +30,6 @@ __all__ = [
     "parse_include_dirs",
     "parse_template",
 ]
-
-_ARCHITECTURE = re.compile(r"sm_[1-9]\d{1,2}[af]?")
-_MACRO = re.compile(r"[A-Za-z_]\w*")
-_LATER_CHECKS = ("races", "init", "sync")
 
 
 def parse_block(spec: MagicSpec, line: str, parsed: ParsedLine) -> tuple[int, ...] | None:
@@ -47,9 +49,8 @@ def parse_block(spec: MagicSpec, line: str, parsed: ParsedLine) -> tuple[int, ..
                 fix="--block 256 or --block 16,16 or --block 8,8,4",
             )
         sizes.append(int(piece.text))
-    x, y, z = (*sizes, 1, 1)[:3]
     try:
-        check_launch("--block", Launch((1, 1, 1), (x, y, z)), LaunchLimits())
+        check_block("--block", sizes)
     except LaunchError as error:
         raise spec.error(
             line, _limit_of(error), start=pieces[0].start, fix="--block 256 or --block 16,16"
@@ -69,7 +70,7 @@ def parse_architectures(spec: MagicSpec, line: str, parsed: ParsedLine) -> tuple
         return None
     found: dict[str, None] = {}
     for piece in split_values(line, parsed, "arch"):
-        if not _ARCHITECTURE.fullmatch(piece.text):
+        if not is_architecture(piece.text):
             raise spec.error(
                 line,
                 f"--arch: {piece.text!r} is no architecture",
@@ -108,7 +109,7 @@ def parse_defines(spec: MagicSpec, line: str, parsed: ParsedLine) -> tuple[str, 
     found: list[str] = []
     for value in parsed.options.get("define", ()):
         name = value.text.partition("=")[0]
-        if not _MACRO.fullmatch(name):
+        if not is_macro(name):
             raise spec.error(
                 line,
                 f"-D: {name!r} is no name of a macro",
@@ -123,14 +124,14 @@ def parse_checks(spec: MagicSpec, line: str, parsed: ParsedLine) -> tuple[str, .
     """``--check bounds``."""
     found: dict[str, None] = {}
     for piece in split_values(line, parsed, "check"):
-        if piece.text in _LATER_CHECKS:
+        if piece.text in LATER_CHECKS:
             raise spec.error(
                 line,
                 f"--check {piece.text} comes with a later version of kit",
                 start=piece.start,
                 fix="--check bounds",
             )
-        if piece.text != "bounds":
+        if piece.text not in CHECKS:
             raise spec.error(
                 line,
                 f"--check cannot be {piece.text!r}: it is bounds",
@@ -147,7 +148,7 @@ def parse_template(spec: MagicSpec, line: str, parsed: ParsedLine) -> Mapping[st
     for piece in _template_pieces(line, parsed):
         name, equals, text = piece.text.partition("=")
         name, text = name.strip(), text.strip()
-        if not _MACRO.fullmatch(name) or not equals or not text:
+        if not is_macro(name) or not equals or not text:
             raise _bad_template(
                 spec, line, piece, f"--template: {piece.text!r} is not NAME=ARGUMENT"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kit.cuda.element_types import CPP_TYPES
+from kit.cuda.cpp_types import CPP_TYPES
 from kit.cuda.signature import CudaParameter, CudaSignature, Element, ParameterKind, StructField
 
 __all__ = ["ELEMENTS", "PARTICLE", "array", "kernel", "record", "scalar", "struct", "vector"]

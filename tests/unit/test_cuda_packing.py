@@ -20,7 +20,7 @@ import pytest
 import kit
 from kit.arrayview import ArrayView
 from kit.cuda import packing
-from kit.cuda.element_types import CPP_TYPES
+from kit.cuda.cpp_types import CPP_TYPES
 from kit.cuda.packing import ArgumentPacker
 from kit.cuda.signature import CudaSignature
 from kit.errors import ArgumentRefused, CellError
