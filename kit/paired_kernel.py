@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from kit.errors import argument_refused
 from kit.kernel import PyccelKernel
 from kit.kernel_cuda import CudaKernel
 from kit.targets import CHOICES, chosen_target
+from kit.views.base import View
 
 if TYPE_CHECKING:
     from kit.cuda.arguments import CudaCallPlan
@@ -41,7 +42,8 @@ class PairedKernel(CudaKernel):
     -----
     Where nobody chooses a target, host arrays go to the Pyccel version and device arrays to the
     CUDA version; a call that has both is refused. Options of a launch (``grid``, ``block``, ...)
-    are taken by every call, and mean nothing to the Pyccel version.
+    are taken by every call, and mean nothing to the Pyccel version. Views with ghosts are for the
+    CUDA version, which counts indices from the body; the Pyccel version is refused them.
     """
 
     def __init__(self, pyccel: PyccelKernel, cuda: CudaKernel) -> None:
@@ -55,12 +57,14 @@ class PairedKernel(CudaKernel):
         """Run the Pyccel version, whatever target is chosen."""
         __tracebackhide__ = True
         take_out_options(kwargs)
+        self._refuse_ghosts(args, kwargs)
         return self.pyccel.host(*args, **kwargs)
 
     def python(self, *args: Any, **kwargs: Any) -> Any:
         """Run the Pyccel version uncompiled, whatever target is chosen."""
         __tracebackhide__ = True
         take_out_options(kwargs)
+        self._refuse_ghosts(args, kwargs)
         return self.pyccel.python(*args, **kwargs)
 
     def plan(self, *args: Any, **kwargs: Any) -> CudaCallPlan | CallPlan:  # pyright: ignore[reportIncompatibleMethodOverride] -- one of two plans
@@ -79,11 +83,30 @@ class PairedKernel(CudaKernel):
     ) -> None:
         __tracebackhide__ = True
         if target == "host":
-            self.pyccel.host(*args, **kwargs)
+            self.host(*args, **kwargs)
         elif target == "python":
-            self.pyccel.python(*args, **kwargs)
+            self.python(*args, **kwargs)
         else:
             super()._run_on(target, args, kwargs, options)
+
+    def _refuse_ghosts(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+        """Pyccel counts indices from the first ghost, CUDA from the body: other elements."""
+        for name, value in self._named(args, kwargs).items():
+            if not isinstance(value, View) or not any(map(any, cast(Any, value).nghost)):
+                continue
+            raise argument_refused(
+                ValueError,
+                self.__name__,
+                name,
+                found=f"an ArrayView with ghost layers {cast(Any, value).nghost}",
+                need="an array without: indices count from its first element in both versions",
+                fix=f"{name} = {name}.body\n"
+                f"# or one version: {self.__name__}.pyccel(...), {self.__name__}.cuda(...)",
+            )
+
+    def _named(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Mapping[str, object]:
+        names = [one.name for one in self._cuda.parameters]
+        return {**dict(zip(names, args, strict=False)), **kwargs}
 
     # ---- target -----------------------------------------------------------------------------
 
@@ -122,9 +145,8 @@ class PairedKernel(CudaKernel):
             if target in ("python", "host", "device", "emulator"):
                 return target
             raise self._no_target(target)
-        names = [one.name for one in self._cuda.parameters]
-        values = {**dict(zip(names, args, strict=False)), **kwargs}
-        places = {name: self._place_of(name, value) for name, value in values.items()}
+        named = self._named(args, kwargs)
+        places = {name: self._place_of(name, value) for name, value in named.items()}
         device = [name for name, place in places.items() if place == "device"]
         host = [name for name, place in places.items() if place == "host"]
         if device and host:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kit
 from kit import cuda_target
 from kit.cuda.options import CudaOptions
 from kit.errors import ArgumentRefused, KitError
@@ -48,6 +49,22 @@ def test_host_arrays_go_to_the_pyccel_version_and_device_arrays_to_cuda() -> Non
     assert y.tolist() == [2.0] * 4
     kernel(2.0, FakeArray(4096), FakeArray(8192), 4)
     assert (HOST_CALLS, len(device.launches), len(emulator.launches)) == ([4], 1, 0)
+
+
+def test_ghosts_are_refused_where_the_two_versions_count_indices_from_other_elements() -> None:
+    kernel, _, _ = make()
+    x, y = kit.ArrayView(array=np.ones(6), nghost=1), np.zeros(4)
+    for call in (kernel, kernel.host, kernel.python):
+        with pytest.raises(ArgumentRefused, match="ghost layers") as caught:
+            call(2.0, x, y, n=4)
+        scope = {"x": x}
+        exec(caught.value.fix, scope)
+    assert not HOST_CALLS
+    kernel(2.0, scope["x"], y, 4)
+    kernel(2.0, kit.ArrayView(array=np.ones(4)), y, 4)
+    assert y.tolist() == [4.0] * 4
+    kernel.pyccel(2.0, x, np.zeros(6), 6)
+    assert HOST_CALLS == [4, 4, 6]
 
 
 def test_options_of_a_launch_mean_nothing_to_the_pyccel_version() -> None:
