@@ -14,11 +14,10 @@ from kit.boundary.argument_plan import (
     refuse_empty,
     refuse_kept,
 )
+from kit.boundary.decided_call import DecidedCall
 from kit.boundary.extent_check import find_broken_rule
 from kit.boundary.refusals import CallText
 from kit.boundary.shared_arguments import plan_sharing
-from kit.errors import ArgumentRefused, argument_refused
-from kit.show.plan_text import plan_html, plan_text
 from kit.signature import ArgumentType, Signature
 from kit.terms import Language, Policy
 
@@ -26,7 +25,7 @@ __all__ = ["ArgumentPlan", "CallPlan", "plan_call"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class CallPlan:
+class CallPlan(DecidedCall[ArgumentPlan]):
     """What a call would do; holds no array.
 
     Parameters
@@ -41,64 +40,8 @@ class CallPlan:
         Where it would run; "python" where compiled code cannot take the arguments at all.
     """
 
-    kernel: str
-    arguments: tuple[ArgumentPlan, ...]
     variant: tuple[ArgumentType, ...]
     target: Literal["host", "python"] = "host"
-
-    @property
-    def refused(self) -> ArgumentPlan | None:
-        """The first argument that is refused, or None."""
-        return next((one for one in self.arguments if one.action == "REFUSE"), None)
-
-    @property
-    def passes(self) -> bool:
-        """Whether every argument goes through as it is."""
-        return all(one.action == "PASS" for one in self.arguments)
-
-    @property
-    def bytes_copied(self) -> int:
-        """What is copied in and back [bytes]."""
-        return sum(one.bytes_in + one.bytes_out for one in self.arguments)
-
-    def refusal(self) -> ArgumentRefused | None:
-        """The error that the call would raise, or None."""
-        one = self.refused
-        if one is None:
-            return None
-        kind = TypeError if one.error == "type" else ValueError
-        return argument_refused(
-            kind, self.kernel, one.parameter.name, found=one.found, need=one.need, fix=one.fix
-        )
-
-    def __getitem__(self, name: str) -> ArgumentPlan:
-        for one in self.arguments:
-            if one.parameter.name == name:
-                return one
-        raise KeyError(name)
-
-    def _rows(self) -> list[dict[str, str]]:
-        return [
-            {
-                "argument": one.parameter.name,
-                "intent": one.parameter.intent,
-                "declared": one.type.text,
-                "passed": one.shows,
-                "action": one.action,
-                "bytes_in": str(one.bytes_in),
-                "bytes_out": str(one.bytes_out),
-                "reason": one.reason,
-                "need": one.need,
-                "fix": one.fix,
-            }
-            for one in self.arguments
-        ]
-
-    def __repr__(self) -> str:
-        return plan_text(self.kernel, self.target, self._rows())
-
-    def _repr_html_(self) -> str:
-        return plan_html(self.kernel, self.target, self._rows())
 
 
 def plan_call(

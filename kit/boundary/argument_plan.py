@@ -68,6 +68,11 @@ class ArgumentPlan:
     error: ErrorKind = "type"
 
     @property
+    def declared(self) -> str:
+        """The type, as an annotation."""
+        return self.type.text
+
+    @property
     def shows(self) -> str:
         """The value in a few words."""
         if self.facts is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kit.boundary.decided_call import DecidedCall
 from kit.boundary.refusals import CallText, describe_value
 from kit.boundary.verdict import ErrorKind, Verdict
 from kit.cuda.array_arguments import judge_array
@@ -13,8 +14,6 @@ from kit.cuda.judged import Judged
 from kit.cuda.restricted import refuse_shared
 from kit.cuda.signature import CudaParameter, CudaSignature
 from kit.cuda.value_arguments import judge_value
-from kit.errors import ArgumentRefused, argument_refused
-from kit.show.plan_text import plan_html, plan_text
 
 if TYPE_CHECKING:
     # Not at run time: Jedi trips over what says Literal, see kit.kernel.
@@ -34,13 +33,18 @@ class CudaArgumentPlan:
         Which parameter of the kernel.
     verdict : Verdict
         What was decided.
-    value_text : str
+    shows : str
         What was passed, in a few words.
     """
 
     parameter: CudaParameter
     verdict: Verdict
-    value_text: str
+    shows: str
+
+    @property
+    def declared(self) -> str:
+        """The parameter's type, as the cell says it."""
+        return self.parameter.text
 
     @property
     def action(self) -> Action:
@@ -51,6 +55,16 @@ class CudaArgumentPlan:
     def reason(self) -> str:
         """Why; empty where the value passes as it is."""
         return self.verdict.reason
+
+    @property
+    def bytes_in(self) -> int:
+        """0: CUDA kernels work in place or not at all."""
+        return self.verdict.bytes_in
+
+    @property
+    def bytes_out(self) -> int:
+        """0, as `bytes_in`."""
+        return self.verdict.bytes_out
 
     @property
     def facts(self) -> LayoutFacts | None:
@@ -79,8 +93,8 @@ class CudaArgumentPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class CudaCallPlan:
-    """What a call of a CUDA kernel would do; holds no array.
+class CudaCallPlan(DecidedCall[CudaArgumentPlan]):
+    """What a call of a CUDA kernel would do; holds no array, and copies none.
 
     Parameters
     ----------
@@ -91,64 +105,6 @@ class CudaCallPlan:
     target : {"device", "emulator"}
         Where it would run.
     """
-
-    kernel: str
-    arguments: tuple[CudaArgumentPlan, ...]
-    target: Target
-
-    @property
-    def refused(self) -> CudaArgumentPlan | None:
-        """The first argument that is refused, or None."""
-        return next((one for one in self.arguments if one.action == "REFUSE"), None)
-
-    @property
-    def passes(self) -> bool:
-        """Whether every argument goes through as it is."""
-        return all(one.action == "PASS" for one in self.arguments)
-
-    @property
-    def bytes_copied(self) -> int:
-        """0: CUDA kernels work in place or not at all."""
-        return 0
-
-    def refusal(self) -> ArgumentRefused | None:
-        """The error that the call would raise, or None."""
-        one = self.refused
-        if one is None:
-            return None
-        kind = TypeError if one.error == "type" else ValueError
-        return argument_refused(
-            kind, self.kernel, one.parameter.name, found=one.found, need=one.need, fix=one.fix
-        )
-
-    def __getitem__(self, name: str) -> CudaArgumentPlan:
-        for one in self.arguments:
-            if one.parameter.name == name:
-                return one
-        raise KeyError(name)
-
-    def _rows(self) -> list[dict[str, str]]:
-        return [
-            {
-                "argument": one.parameter.name,
-                "intent": one.parameter.intent,
-                "declared": one.parameter.text,
-                "passed": one.value_text,
-                "action": one.action,
-                "bytes_in": "0",
-                "bytes_out": "0",
-                "reason": one.reason,
-                "need": one.need,
-                "fix": one.fix,
-            }
-            for one in self.arguments
-        ]
-
-    def __repr__(self) -> str:
-        return plan_text(self.kernel, self.target, self._rows())
-
-    def _repr_html_(self) -> str:
-        return plan_html(self.kernel, self.target, self._rows())
 
 
 def judge_arguments(
@@ -185,7 +141,7 @@ def plan_arguments(
     judged = judge_arguments(signature, values, target)
     rows = zip(signature.parameters, values, judged, strict=True)
     plans = tuple(
-        CudaArgumentPlan(parameter=one, verdict=found.verdict, value_text=_shown(value, found))
+        CudaArgumentPlan(parameter=one, verdict=found.verdict, shows=_shown(value, found))
         for one, value, found in rows
     )
     return CudaCallPlan(kernel=signature.name, arguments=plans, target=target)
