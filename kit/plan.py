@@ -14,9 +14,9 @@ from kit.boundary.argument_plan import (
     refuse_empty,
     refuse_kept,
 )
+from kit.boundary.call_text import CallText
 from kit.boundary.decided_call import DecidedCall
 from kit.boundary.extent_check import find_broken_rule
-from kit.boundary.refusals import CallText
 from kit.boundary.shared_arguments import plan_sharing
 from kit.signature import ArgumentType, Signature
 from kit.terms import Language, Policy

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kit.boundary.array_fit import judge_array
+from kit.boundary.call_text import CallText
 from kit.boundary.containers import judge_container
-from kit.boundary.refusals import CallText, array_fix, describe_value
+from kit.boundary.refusals import array_fix, describe_value
 from kit.boundary.scalars import judge_scalar
 from kit.boundary.verdict import PASS, ErrorKind, Refusal, Verdict
 from kit.layout import LayoutFacts

@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from kit.arrays import array_kind
-from kit.boundary.refusals import CallText, array_fix, describe_value, is_masked
+from kit.boundary.call_text import CallText
+from kit.boundary.refusals import array_fix, describe_value, is_masked
 from kit.boundary.strides import beyond_c_index, why_not_in_place
 from kit.boundary.verdict import PASS, ErrorKind, Verdict, refuse
 from kit.layout import LayoutFacts, inspect_layout

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from kit.arrays import plain_array
+from kit.boundary.call_text import CallText
 from kit.boundary.extent_fixes import mend_call
-from kit.boundary.refusals import CallText
 from kit.boundary.verdict import Refusal
 from kit.signature import Signature
 from kit.source.extent_rules import ExtentRule

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kit.boundary.refusals import CallText
+from kit.boundary.call_text import CallText
 from kit.source.extent_rules import ExtentRule
 from kit.source.linear import Linear, Quantity
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
 
+from kit.boundary.call_text import CallText
 from kit.layout import inspect_layout
 from kit.signature import ArgumentType
 
 __all__ = [
-    "CallText",
     "annotation_for",
     "array_fix",
     "array_lines",
@@ -27,41 +25,6 @@ NdArray = np.ndarray[Any, Any]
 _ANNOTATED: Final = frozenset(
     ("bool", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128")
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallText:
-    """The text of the call that is being planned, each argument under its parameter's name.
-
-    Parameters
-    ----------
-    kernel : str
-        Name of the kernel.
-    arguments : sequence of (str, bool)
-        Names of the parameters that are not left at their default, and whether each is passed by
-        keyword.
-    final : frozenset of str
-        Names of the parameters whose annotation says `Final`.
-    """
-
-    kernel: str
-    arguments: Sequence[tuple[str, bool]]
-    final: frozenset[str] = frozenset()
-
-    def replacing(self, name: str, replacement: str) -> str:
-        """The call with one argument replaced.
-
-        Examples
-        --------
-        >>> call = CallText(kernel="f", arguments=[("x", False), ("n", True)])
-        >>> call.replacing("x", "x_buffer")
-        'f(x_buffer, n=n)'
-        """
-        texts: list[str] = []
-        for one, by_keyword in self.arguments:
-            text = replacement if one == name else one
-            texts.append(f"{one}={text}" if by_keyword else text)
-        return f"{self.kernel}({', '.join(texts)})"
 
 
 def is_masked(value: NdArray) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from kit.boundary.argument_plan import ArgumentPlan, copy_text, refuse
-from kit.boundary.refusals import CallText
+from kit.boundary.call_text import CallText
 from kit.boundary.sharing import Sharing, inspect_sharing
 from kit.boundary.verdict import Refusal
 

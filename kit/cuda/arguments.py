@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kit.boundary.call_text import CallText
 from kit.boundary.decided_call import DecidedCall
-from kit.boundary.refusals import CallText, describe_value
+from kit.boundary.refusals import describe_value
 from kit.boundary.verdict import ErrorKind, Verdict
 from kit.cuda.array_arguments import judge_array
 from kit.cuda.judged import Judged

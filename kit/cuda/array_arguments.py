@@ -6,7 +6,8 @@ import struct
 from typing import Any, cast
 
 from kit.arrays import array_kind
-from kit.boundary.refusals import CallText, describe_value
+from kit.boundary.call_text import CallText
+from kit.boundary.refusals import describe_value
 from kit.cuda.array_case import ArrayCase
 from kit.cuda.array_elements import refuse_elements
 from kit.cuda.array_fixes import array_fix, declaration_fix, moving_fix, need_text

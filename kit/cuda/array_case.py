@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kit.boundary.refusals import CallText, describe_value
+from kit.boundary.call_text import CallText
+from kit.boundary.refusals import describe_value
 from kit.boundary.verdict import ErrorKind
 from kit.cuda.array_fixes import array_fix, need_text
 from kit.cuda.element_types import holds_components

@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from kit.boundary.call_text import CallText
 from kit.boundary.caller import reword_fix
-from kit.boundary.refusals import CallText, array_lines, reshape_text
+from kit.boundary.refusals import array_lines, reshape_text
 from kit.cuda.cpp_types import cpp_type
 from kit.cuda.element_types import (
     component_text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kit.boundary.refusals import CallText
+from kit.boundary.call_text import CallText
 from kit.cuda.judged import Judged, refused
 from kit.cuda.signature import CudaParameter
 from kit.views.base import View

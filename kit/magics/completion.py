@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from kit.magics.cuda_text import parameter_names
-from kit.magics.options import split_words
 from kit.magics.specs import MagicSpec, Option
+from kit.magics.words import split_words
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult

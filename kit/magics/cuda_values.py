@@ -17,9 +17,10 @@ from kit.cuda.option_rules import (
 from kit.cuda.template_values import template_argument
 from kit.errors import CellError, LaunchError
 from kit.magics.cuda_text import split_arguments
-from kit.magics.options import ParsedLine, Word
+from kit.magics.options import ParsedLine
 from kit.magics.request_values import split_values, text_start
 from kit.magics.specs import MagicSpec
+from kit.magics.words import Word
 from kit.source.nearest import nearest
 
 __all__ = [

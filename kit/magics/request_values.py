@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kit.magics.options import ParsedLine, Word
+from kit.magics.options import ParsedLine
 from kit.magics.specs import MagicSpec, Option
+from kit.magics.words import Word
 
 __all__ = [
     "FORCE",

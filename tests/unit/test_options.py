@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kit.errors import CellError
-from kit.magics.options import parse_line, split_words
+from kit.magics.options import parse_line
 from kit.magics.request import parse_request
 from kit.magics.specs import MagicSpec, Option, Positional
+from kit.magics.words import split_words
 
 SPEC = MagicSpec(
     name="make",

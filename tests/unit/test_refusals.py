@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from kit.boundary.refusals import CallText, array_fix
+from kit.boundary.call_text import CallText
+from kit.boundary.refusals import array_fix
 from kit.signature import ArgumentType
 
 CALL = CallText(kernel="f", arguments=[("x", False)])
