@@ -99,6 +99,28 @@ def _signature(
     answer: KernelAnswer,
     places: CellPlaces,
 ) -> CudaSignature:
+    parameters = _parameters(found, kernel, answer, places)
+    last = parameters[-1] if parameters else None
+    bounds = answer.bounds
+    return CudaSignature(
+        name=python_name(kernel.name),
+        expression=expression,
+        lowered=lowered,
+        parameters=parameters,
+        packed_size=0 if last is None else last.offset + last.size,
+        max_threads=bounds[0] if bounds else None,
+        min_blocks=bounds[1] if len(bounds) > 1 and bounds[1] else None,
+        source=kernel.source,
+        line=places.place(kernel.offset)[0],
+        doc=kernel.doc,
+        axes=count_launch_axes(kernel.source, places.text),
+    )
+
+
+def _parameters(
+    found: Found, kernel: FoundKernel, answer: KernelAnswer, places: CellPlaces
+) -> tuple[CudaParameter, ...]:
+    """Each at the first place of its alignment behind the one before."""
     parameters: list[CudaParameter] = []
     end = 0
     for index, compiled in enumerate(answer.parameters):
@@ -123,20 +145,7 @@ def _signature(
                 column=column,
             )
         )
-    bounds = answer.bounds
-    return CudaSignature(
-        name=python_name(kernel.name),
-        expression=expression,
-        lowered=lowered,
-        parameters=tuple(parameters),
-        packed_size=end,
-        max_threads=bounds[0] if bounds else None,
-        min_blocks=bounds[1] if len(bounds) > 1 and bounds[1] else None,
-        source=kernel.source,
-        line=places.place(kernel.offset)[0],
-        doc=kernel.doc,
-        axes=count_launch_axes(kernel.source, places.text),
-    )
+    return tuple(parameters)
 
 
 def _described(
