@@ -270,6 +270,22 @@ def test_ctrl_c_with_a_handler_of_the_users_still_ends_the_launch(
     assert seen == [signal.SIGINT]
 
 
+def test_the_signal_that_stops_workers_reaches_who_else_uses_it(
+    cell: Cell, out: np.ndarray[Any, Any]
+) -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGURG, lambda number, frame: seen.append(number))
+
+    try:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGURG)).start()
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            cell("endless", 1, 32, out)
+        assert seen == [signal.SIGURG]
+    finally:
+        signal.signal(signal.SIGURG, before)
+
+
 def test_a_fault_of_the_process_itself_during_a_launch_is_not_the_kernels() -> None:
     # A bad address in another thread ends the process, as it would without a launch.
     program = f"""

@@ -168,7 +168,7 @@ void leave_if_stopped(Worker* worker) {
 
 void on_stop(int signal, siginfo_t* info, void* context) {
     // Sent by wake_stopped to this very process, or by somebody else with a meaning of their own.
-    if (info->si_code > 0 || info->si_pid != getpid()) pass_on(signal, info, context);
+    if (info->si_code != SI_TKILL || info->si_pid != getpid()) pass_on(signal, info, context);
     leave_if_stopped(my_worker);
 }
 
