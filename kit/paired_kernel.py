@@ -9,6 +9,7 @@ import numpy as np
 
 from kit.arrays import array_kind
 from kit.boundary.refusals import describe_value
+from kit.cuda.array_fixes import fresh_fix
 from kit.cuda.configuration import LaunchOptions, take_out_options
 from kit.cuda_target import TargetChoice, choose_target
 from kit.errors import argument_refused
@@ -165,16 +166,13 @@ class PairedKernel(CudaKernel):
         try:
             return _place_of(value)
         except Exception as error:  # a stranger that has the protocol and refuses to serve it
-            # PyTorch's, where gradients are kept.
-            detach = callable(getattr(type(value), "detach", None))
-            fresh = f"{name}.detach()" if detach else f"np.array({name}.tolist())"
             raise argument_refused(
                 TypeError,
                 self.__name__,
                 name,
                 found=f"{describe_value(value)}, which says: {error}",
                 need="an array that tells where it lies: on the host or on the device",
-                fix=f"{name} = {fresh}",
+                fix=fresh_fix(name, value, "np"),
             ) from None
 
     # ---- equality and pickling --------------------------------------------------------------

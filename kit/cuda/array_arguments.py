@@ -10,7 +10,7 @@ from kit.boundary.call_text import CallText
 from kit.boundary.refusals import describe_value
 from kit.cuda.array_case import ArrayCase
 from kit.cuda.array_elements import refuse_elements
-from kit.cuda.array_fixes import array_fix, declaration_fix, moving_fix, need_text
+from kit.cuda.array_fixes import array_fix, declaration_fix, fresh_fix, moving_fix, need_text
 from kit.cuda.dead_memory import dead_text, why_dead
 from kit.cuda.element_types import dtype_text
 from kit.cuda.found_arrays import find_array
@@ -40,15 +40,11 @@ def judge_array(parameter: CudaParameter, value: Any, target: Target, call: Call
     try:
         found = find_array(value)
     except Exception as error:  # a stranger that has a protocol and refuses to serve it
-        name, library = parameter.name, "cupy" if target == "device" else "np"
-        # PyTorch's, where gradients are kept.
-        detach = callable(getattr(cast(Any, type(value)), "detach", None))
-        fresh = f"{name}.detach()" if detach else f"{library}.array({name}.tolist())"
         return refused(
             "type",
             found=f"{describe_value(value)}, which says: {error}",
             need=need_text(parameter),
-            fix=f"{name} = {fresh}",
+            fix=fresh_fix(parameter.name, value, "cupy" if target == "device" else "np"),
         )
     if found is None:
         return _no_array(parameter, value, target, call)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from kit.cuda.signature import CudaParameter
 from kit.signature import ArgumentType
 from kit.terms import Target
 
-__all__ = ["array_fix", "declaration_fix", "moving_fix", "need_text"]
+__all__ = ["array_fix", "declaration_fix", "fresh_fix", "moving_fix", "need_text"]
 
 _MOST_AXES: Final = 16
 _RANKS: Final = {0: "an array without axes", 1: "a 1-D array", 2: "a 2-D array", 3: "a 3-D array"}
@@ -48,6 +48,13 @@ def _rank_text(rank: int) -> str:
 
 
 # ---- another array ----------------------------------------------------------------------------
+
+
+def fresh_fix(name: str, value: object, library: Literal["cupy", "np"]) -> str:
+    """The line that replaces a stranger's array which refuses to be read."""
+    # PyTorch's, where gradients are kept.
+    detach = callable(getattr(type(value), "detach", None))
+    return f"{name} = " + (f"{name}.detach()" if detach else f"{library}.array({name}.tolist())")
 
 
 def array_fix(
