@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -92,7 +92,7 @@ def test_a_view_in_the_other_order_is_copied_and_written_back(fill: PyccelKernel
 
 
 def test_views_that_share_elements_are_read_as_they_were(smooth: PyccelKernel) -> None:
-    loose = kit.pyccel_kernel(SOURCE, policy="copy", language=smooth.language)
+    loose = kit.pyccel_kernel(SOURCE, policy="copy", language=cast(Any, smooth.language))
     memory = np.arange(9.0) ** 2
     before = memory.copy()
     loose(kit.ArrayView(array=memory[:-1]), kit.ArrayView(array=memory[1:]), 0.5)
