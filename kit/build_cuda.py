@@ -137,7 +137,8 @@ def _loaders(text: str, options: CudaOptions, cell: ObtainedCell) -> Mapping[Tar
             text,
             cell.signatures,
             cell.symbols,
-            options,
+            # The CPU sees the same __CUDA_ARCH__: types may hang on it.
+            replace(options, architectures=cell.record.architectures),
             files=cell.files,
             on_progress=on_progress,
             on_wait=on_wait,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -120,7 +121,7 @@ def compile_cell(
         reply=reply,
         warnings=warnings_of(text, cell.kernels, reply.programs[0].log, options.include_dirs),
         flags=shown_options(options),
-        refusal=_refusal(text, options),
+        refusal=_refusal(text, replace(options, architectures=architectures)),
     )
 
 

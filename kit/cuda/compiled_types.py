@@ -220,7 +220,8 @@ def _fields(kind: ClassType, structs: tuple[FoundStruct, ...]) -> tuple[StructFi
         if not element.dtype and element.fields is None:
             return None
         fields.append(StructField(name, element, one.shape, one.offset))
-    return tuple(fields)
+    # Not always in the order of the text, where #if has a part in it.
+    return tuple(sorted(fields, key=lambda one: one.offset))
 
 
 def _as_declared(element: Element, text: str) -> Element:

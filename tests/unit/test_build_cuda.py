@@ -764,3 +764,31 @@ def test_of_processes_that_want_the_same_cell_one_compiles(tmp_path: Path) -> No
         one.stdin.flush()
     outputs = [one.communicate(timeout=120)[0] for one in processes]
     assert sorted(outputs) == ["False\n", "True\n", "True\n"]
+
+
+BY_ARCHITECTURE = """
+struct Pair {
+#if __CUDA_ARCH__ >= 900
+    float b, a;
+#else
+    float a, b;
+#endif
+};
+__global__ void first(Pair pair, float* y) { y[0] = pair.a; y[1] = __CUDA_ARCH__; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("architectures", "seen"),
+    [(("sm_90",), 900), (("sm_75",), 750), (("sm_75", "sm_80"), 800), (("sm_100", "sm_120"), 1000)],
+)
+def test_types_that_hang_on_the_architecture_lie_alike_in_the_emulator(
+    architectures: tuple[str, ...], seen: int
+) -> None:
+    cell = build_cuda_cell(BY_ARCHITECTURE, options=CudaOptions(architectures=architectures))
+    names = ["b", "a"] if seen >= 900 else ["a", "b"]
+    pair = np.zeros((), [(name, np.float32) for name in names])
+    pair["a"], pair["b"] = 1.0, 2.0
+    y = np.zeros(2, np.float32)
+    cell.kernels["first"].emulator(pair[()], y, grid=1, block=1)
+    np.testing.assert_array_equal(y, [1.0, seen])

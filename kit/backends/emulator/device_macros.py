@@ -12,15 +12,17 @@ user's own.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from kit.cuda.text.tokens import split_tokens
 
-__all__ = ["EMULATED_MACROS", "name_device_macros"]
+__all__ = ["emulated_architecture", "emulated_macros", "name_device_macros"]
 
-EMULATED_MACROS: Final = {
+_USUAL: Final = 800
+_MACROS: Final = {
     "KIT_EMULATION": "1",
-    "__CUDA_ARCH__": "800",
     "__CUDACC__": "1",
     "__CUDACC_RTC__": "1",
     "__CUDACC_VER_MAJOR__": "12",
@@ -28,6 +30,28 @@ EMULATED_MACROS: Final = {
     "__cplusplus": "201703",
 }
 """What conditions in a cell find; include/kit_emulator/architecture.h defines the same."""
+
+
+def emulated_architecture(architectures: Sequence[str] | None) -> int:
+    """The ``__CUDA_ARCH__`` of an emulated cell: one of those that NVRTC compiled it for.
+
+    Types that hang on it then lie as the arguments are packed. Of several that is sm_80 or what
+    comes next below, and else the lowest: what only newer GPUs have cannot be emulated.
+
+    Examples
+    --------
+    >>> emulated_architecture(["sm_75", "sm_80", "sm_90"]), emulated_architecture(["sm_90a"])
+    (800, 900)
+    """
+    known = [re.search(r"\d+", one) for one in architectures or ()]
+    numbers = sorted(10 * int(one[0]) for one in known if one is not None)
+    return max((one for one in numbers if one <= _USUAL), default=(numbers or [_USUAL])[0])
+
+
+def emulated_macros(architectures: Sequence[str] | None) -> dict[str, str]:
+    """What conditions in a cell find that is compiled for these."""
+    return {**_MACROS, "__CUDA_ARCH__": str(emulated_architecture(architectures))}
+
 
 _RENAMED: Final = {"__CUDACC__": "KIT_CUDACC", "__CUDACC_RTC__": "KIT_CUDACC_RTC"}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from kit.backends.emulator.dead_code import leave_dead_code_out
-from kit.backends.emulator.device_macros import EMULATED_MACROS
+from kit.backends.emulator.device_macros import emulated_macros
 from kit.backends.emulator.refused_constructs import (
     ASM,
     GRID_SYNC,
@@ -45,7 +45,7 @@ def refuse_what_cannot_run(text: str, options: CudaOptions) -> None:
     text : str
         The cell.
     options : CudaOptions
-        Its macros.
+        Its macros, and the architectures that it is compiled for.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def refuse_what_cannot_run(text: str, options: CudaOptions) -> None:
 
     given = (one.partition("=") for one in options.defines)
     macros = {name: value if equals else "1" for name, equals, value in given}
-    code = leave_dead_code_out(text, {**EMULATED_MACROS, **macros})
+    code = leave_dead_code_out(text, {**emulated_macros(options.architectures), **macros})
     read = read_text(code.text, options.defines)
     root = Parser(Language(tree_sitter_cuda.language())).parse(_parsable(read.shown)).root_node
     found = [(read.origin(at), what) for at, what in _Walk(read.shown, root).refused()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kit.backends.emulator.device_macros import name_device_macros
+from kit.backends.emulator.device_macros import emulated_architecture, name_device_macros
 from kit.cuda.options import CudaOptions
 from kit.cuda.signature import CudaSignature, CudaSymbol
 from kit.source.c_symbols import is_c_symbol
@@ -40,7 +40,9 @@ def translate_cell(
     What comes after the cell is under the cell's macros: everything there has a name with kit's
     prefix.
     """
-    parts = ["#include <kit_emulator/prelude.h>"]
+    architecture = emulated_architecture(options.architectures)
+    parts = [f"#define KIT_EMULATED_ARCHITECTURE {architecture}"]
+    parts += ["#include <kit_emulator/prelude.h>"]
     parts += [_define(one) for one in options.defines]
     # Always: an index out of bounds would write into the notebook's own memory.
     parts.append("#define KIT_CHECK_BOUNDS 1")

@@ -79,9 +79,10 @@ def _struct(
         if public and not template:
             yield from _inner(read, member, spelling, fields)
     if names:
-        yield FoundStruct(
-            spelling, tuple(template), tuple(names), read.conditions_at(body.start_byte)
-        )
+        # Branches of an #if may declare one name each; the compiler says which is there, and where.
+        different = tuple(dict.fromkeys(names))
+        conditions = read.conditions_at(body.start_byte)
+        yield FoundStruct(spelling, tuple(template), different, conditions)
 
 
 def _inner(

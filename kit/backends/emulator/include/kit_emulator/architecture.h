@@ -1,8 +1,11 @@
 // Which device the cell's code believes to be compiled for (device_macros.py has the same numbers).
 #pragma once
 
-#define __CUDA_ARCH__ 800
-#define __CUDA_ARCH_LIST__ 800
+#ifndef KIT_EMULATED_ARCHITECTURE  // what the cell was compiled for, defined before it
+#define KIT_EMULATED_ARCHITECTURE 800
+#endif
+#define __CUDA_ARCH__ KIT_EMULATED_ARCHITECTURE
+#define __CUDA_ARCH_LIST__ KIT_EMULATED_ARCHITECTURE
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 9
 
