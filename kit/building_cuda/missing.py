@@ -27,11 +27,11 @@ _HEADERS_OF_NAMES: Final = (
 _NOT_NEEDED: Final = {
     "assert.h": "assert",
     "cassert": "assert",
-    "cmath": "sqrt, exp and the other functions of C",
+    "cmath": "the mathematics of C",
     "cstdio": "printf",
     "cstdlib": "abs",
     "cuda.h": "device code",
-    "math.h": "sqrt, exp and the other functions of C",
+    "math.h": "the mathematics of C",
     "stdio.h": "printf",
     "stdlib.h": "abs",
 }
@@ -150,7 +150,7 @@ def advise_on_name(name: str, line: str, text: str) -> tuple[str | None, str | N
         fix = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
         return None, fix
     if name == "M_PI":
-        return None, "constexpr double M_PI = 3.14159265358979323846;  // above the kernel"
+        return None, "#define M_PI 3.14159265358979323846  // above the kernel"
     if name == "std":
         return advise_on_std(_after(name, line), line)
     if name in ("cuda", "kit"):
