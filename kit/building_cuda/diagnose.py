@@ -15,6 +15,8 @@ from kit.building_cuda.log import Message, read_messages
 from kit.cuda.includes import leading_include
 from kit.cuda.probe import PREFIX
 from kit.cuda.prototypes import CellKernel
+from kit.cuda.text.scopes import unclosed_brace
+from kit.cuda.text.tokens import split_tokens
 from kit.errors import BuildError
 
 __all__ = ["build_error", "tool_failure", "warnings_of"]
@@ -98,7 +100,7 @@ def build_error(
     errors = [one for one in read_messages(program.log) if one.severity == "error"]
     shown = [one for one in errors if one.file not in _OWN]
     if not shown:
-        return _nothing_shown(errors, program.log)
+        return _nothing_shown(text, errors, program.log)
     first, advice = _first(reader, shown)
     place = reader.place(first)
     if advice.line is not None:
@@ -122,10 +124,22 @@ def build_error(
     return error
 
 
-def _nothing_shown(errors: Sequence[Message], log: str) -> BuildError:
+def _nothing_shown(text: str, errors: Sequence[Message], log: str) -> BuildError:
     """The error where nothing is wrong with the cell but what kit asked about it."""
     if not errors:
         return BuildError("NVRTC failed and named no error", log=log, fix="%kit_log")
+    opened = unclosed_brace(split_tokens(text))
+    if opened is not None:
+        before = text[:opened]
+        line = before.count("\n") + 1
+        return BuildError(
+            "this { is never closed: what follows the cell counts as a part of it",
+            line=line,
+            column=opened - before.rfind("\n"),
+            source_line=text.split("\n")[line - 1],
+            fix="}  // at its end",
+            log=log,
+        )
     return BuildError(
         f"NVRTC does not say what the kernels' parameters are: {errors[0].text}",
         fix="# give each kernel a name that no other function of the cell has",

@@ -65,6 +65,12 @@ class CudaSymbols(Mapping[str, Any]):
         self._target: Target = target
         self._load = load
 
+    def __setattr__(self, name: str, value: object) -> None:
+        # Silently making an attribute would leave the variable as it was.
+        if not name.startswith("_"):
+            raise AttributeError(f'symbols.{name} = ... writes nothing: symbols["{name}"] = ...')
+        object.__setattr__(self, name, value)
+
     @property
     def target(self) -> Target:
         """Whose copies these are."""

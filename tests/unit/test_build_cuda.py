@@ -792,3 +792,11 @@ def test_types_that_hang_on_the_architecture_lie_alike_in_the_emulator(
     y = np.zeros(2, np.float32)
     cell.kernels["first"].emulator(pair[()], y, grid=1, block=1)
     np.testing.assert_array_equal(y, [1.0, seen])
+
+
+def test_a_brace_that_is_never_closed_is_named_with_its_place() -> None:
+    text = "\n__global__ void k(int n, double* y) {\n    if (n) {\n        y[0] = 1;\n}\n"
+    with pytest.raises(BuildError, match="never closed") as caught:
+        build(text)
+    assert (caught.value.line, caught.value.column) == (2, 37)
+    assert caught.value.source_line == "__global__ void k(int n, double* y) {"

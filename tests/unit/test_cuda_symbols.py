@@ -175,3 +175,9 @@ def test_each_target_has_its_own_copy() -> None:
     assert (emulator.variables["total"], device.variables["total"]) == (1.0, 2.0)
     assert symbols.on("device").target == "device"
     assert "as the device has them" in repr(symbols.on("device"))
+
+
+def test_an_attribute_of_the_variables_name_is_no_variable() -> None:
+    symbols = CudaSymbols("k", (), "emulator", lambda target: pytest.fail("loaded"))
+    with pytest.raises(AttributeError, match=r'symbols\["coef"\] = '):
+        symbols.coef = 3.0  # pyright: ignore[reportAttributeAccessIssue] -- what the test is about

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from kit.cuda.text.tokens import Token
 
-__all__ = ["Scopes", "blank_ranges"]
+__all__ = ["Scopes", "blank_ranges", "unclosed_brace"]
 
 _TYPES = {"struct", "class", "union", "enum"}
 
@@ -115,3 +115,21 @@ def blank_ranges(text: str, ranges: Iterable[tuple[int, int]]) -> str:
         parts.append("".join("\n" if one == "\n" else " " for one in text[low:high]))
         last = high
     return "".join([*parts, text[last:]])
+
+
+def unclosed_brace(tokens: Iterable[Token]) -> int | None:
+    """Where the innermost ``{`` stands that is never closed; None where there is none.
+
+    Examples
+    --------
+    >>> from kit.cuda.text.tokens import split_tokens
+    >>> unclosed_brace(split_tokens("void f() { if (x) { }"))
+    9
+    """
+    opened: list[int] = []
+    for one in tokens:
+        if one.text == "{":
+            opened.append(one.start)
+        elif one.text == "}" and opened:
+            opened.pop()
+    return opened[-1] if opened else None
