@@ -29,6 +29,9 @@ Launch* find_work() {
 
 void* serve(void*) {
     Worker* worker = this_worker();
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGURG);
     pthread_mutex_lock(&lock);
     for (;;) {
         Launch* launch = worker == nullptr ? nullptr : find_work();
@@ -38,7 +41,10 @@ void* serve(void*) {
         }
         launch->n_joined++;
         pthread_mutex_unlock(&lock);
+        // A stop that comes late waits for the next launch: between launches SIGURG has other handlers.
+        pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
         run_blocks(worker, launch);
+        pthread_sigmask(SIG_BLOCK, &stop, nullptr);
         pthread_mutex_lock(&lock);
         if (--launch->n_joined == 0) pthread_cond_broadcast(&somebody_left);
     }
@@ -49,7 +55,7 @@ void* serve(void*) {
 void start_threads() {
     sigset_t all, before;
     sigfillset(&all);
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGURG}) sigdelset(&all, signal);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, signal);
     // Signals for the process go to Python's threads.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_t attributes;
