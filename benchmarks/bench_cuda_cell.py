@@ -18,7 +18,8 @@ __global__ void saxpy(int n, double a, const double* x, double* y) {
 }
 """
 
-# Every cell is new: a constant differs. Both compilers are warm, and take turns.
+# Every cell is new: a constant differs. The compilers are warm, and take turns. A cell that is to
+# run on a GPU needs NVRTC alone; one for the emulator has g++ compile it, too.
 _NEW_CELLS = (
     f"SOURCE = {_SOURCE!r}"
     """
@@ -40,19 +41,20 @@ def bare(text):
     assert nvrtc.compile(text, "cell", options, ()).ok
     return time.perf_counter() - start
 
-def magic(text):
+def magic(text, target):
     start = time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()):
-        shell.run_cell_magic("cuda_kernel", "--arch sm_90", text)
+        shell.run_cell_magic("cuda_kernel", f"--arch sm_90 --target {target}", text)
+    assert shell.user_ns["saxpy"].build.reason == "built: new"
     return time.perf_counter() - start
 
-pairs = []
+rounds = []
 for step in range(ROUNDS + 3):
     text = SOURCE.replace("STEP", f"{step}.5")
-    pairs.append((bare(text), magic(text)))
-assert shell.user_ns["saxpy"].build.reason == "built: new"
-bares, magics = zip(*pairs[3:])  # the first ones load what cells share
-print(json.dumps({"seconds": [statistics.median(bares), statistics.median(magics)]}))
+    other = SOURCE.replace("STEP", f"{step}.25")
+    rounds.append((bare(text), magic(text, "device"), magic(other, "emulator")))
+# The first ones load what cells share.
+print(json.dumps({"seconds": [statistics.median(one) for one in zip(*rounds[3:])]}))
 """
 )
 
@@ -75,18 +77,24 @@ print(json.dumps({"seconds": [built, called]}))
 
 def rows(rounds: int = 25) -> Iterator[Row]:
     """The figures of a CUDA cell's way into the notebook."""
-    yield _row_new(rounds)
+    yield from _rows_new(rounds)
     yield _row_known(rounds)
 
 
-def _row_new(rounds: int) -> Row:
+def _rows_new(rounds: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as store:
-        bare, magic = _milliseconds(_NEW_CELLS.replace("ROUNDS", str(rounds)), store)
-    most = 1.15 * bare + 15
-    return Row(
-        figure="a new cell through `%%cuda_kernel`, one architecture",
-        value=magic, unit="ms", must=f"<= 1.15 x NVRTC + 15 = {most:.1f}", met=magic <= most,
-        peers={"NVRTC alone": bare}, note=f"medians of {rounds}, both warm, in turns",
+        code = _NEW_CELLS.replace("ROUNDS", str(rounds))
+        bare, device, emulator = _milliseconds(code, store)
+    most, note = 1.15 * bare + 15, f"medians of {rounds}, all warm, in turns"
+    yield Row(
+        figure="a new cell through `%%cuda_kernel`, one architecture, for a GPU",
+        value=device, unit="ms", must=f"<= 1.15 x NVRTC + 15 = {most:.1f}", met=device <= most,
+        peers={"NVRTC alone": bare}, note=note,
+    )  # fmt: skip
+    yield Row(
+        figure="a new cell through `%%cuda_kernel`, one architecture, for the emulator",
+        value=emulator, unit="ms", must="-", met=None,
+        peers={"NVRTC alone": bare}, note=f"{note}; most of it is g++",
     )  # fmt: skip
 
 
