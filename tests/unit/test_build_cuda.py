@@ -794,6 +794,38 @@ def test_types_that_hang_on_the_architecture_lie_alike_in_the_emulator(
     np.testing.assert_array_equal(y, [1.0, seen])
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "__global__ void first(Pair pair, float* y) { y[0] = pair.n; }",
+        "__global__ void first(const Pair* pair, float* y) { y[0] = pair->n; }",
+        "__constant__ Pair pair[3]; __global__ void first(float* y) { y[0] = pair[1].n; }",
+        "#include <kit/array_view.cuh>\n__global__ void first(Array1D<const Pair> p, float* y) {}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ("Inner b[2]; Inner a; |Inner a; Inner b[2];", "a"),
+        ("float x; Other a; |float x; Inner a;", "a.x"),
+        ("float a[2]; int b[2]; |int b[2]; float a[2];", "b"),
+    ],
+)
+def test_fields_that_the_compilers_lay_out_differently_are_an_error_with_the_line(
+    place: str, fields: str, field: str
+) -> None:
+    emulated, device = fields.split("|")
+    text = (
+        "\nstruct Inner { float x, y; };\nstruct Other { float y, x; };\nstruct Pair { int n;\n"
+        f"#ifdef KIT_EMULATION\n{emulated}\n#else\n{device}\n#endif\n}};\n"
+    )
+    cell = build(text + place)
+    with pytest.raises(BuildError, match=f"lay out Pair: its field {field} differently") as caught:
+        cell.kernels["first"].cell.loaders["emulator"]()
+    assert caught.value.source_line == place.split("\n")[-1]
+    assert "k.device" in (caught.value.fix or "")
+
+
 def test_a_brace_that_is_never_closed_is_named_with_its_place() -> None:
     text = "\n__global__ void k(int n, double* y) {\n    if (n) {\n        y[0] = 1;\n}\n"
     with pytest.raises(BuildError, match="never closed") as caught:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from kit.backends.emulator.layouts import DIFFERENT, RUN_ON_DEVICE
 from kit.backends.emulator.translation import CELL_FILE
 from kit.backends.source import character_column
 from kit.errors import BuildError
@@ -57,12 +58,14 @@ def build_error(output: str, source: str) -> BuildError:
     column = first.column
     if column is not None and text is not None:
         column = min(character_column(text, column - 1), len(text) + 1)
+    is_layout = first.message.startswith(DIFFERENT)
     return BuildError(
         first.message,
         line=first.line,
         column=column if text is not None else None,
         source_line=text,
         log=output,
+        fix=RUN_ON_DEVICE if is_layout else None,
         others=[_one_line(one) for one in found if one is not first],
     )
 
@@ -73,7 +76,10 @@ def _compiler_errors(output: str) -> list[_Found]:
     for match in _ERROR.finditer(output):
         if match["file"].rpartition("/")[2] == CELL_FILE:
             column = None if match["column"] is None else int(match["column"])
-            found[_Found(match["text"], int(match["line"]), column)] = None
+            text = match["text"]
+            if DIFFERENT in text:  # kit's own assertion, which stands in no column of the cell
+                text, column = text[text.index(DIFFERENT) :], None
+            found[_Found(text, int(match["line"]), column)] = None
         else:
             asked = [*_ASKED.finditer(output, end, match.start())]
             place = int(asked[-1]["line"]) if asked else None

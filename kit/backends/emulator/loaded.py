@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kit.backends.emulator.faults import INTERRUPTED, FaultReport, launch_error
+from kit.backends.emulator.layouts import DIFFERENT, RUN_ON_DEVICE
 from kit.backends.emulator.runtime_library import Runtime
 from kit.cuda.signature import CudaSignature, CudaSymbol
 from kit.errors import BuildError, LaunchError
@@ -238,6 +239,6 @@ def _write_output(runtime: Runtime) -> None:
 
 def _disagreement(what: str, expected: object, found: object) -> BuildError:
     return BuildError(
-        f"NVRTC and g++ lay out {what} differently: {expected} and {found} bytes",
-        fix="# run the kernel on a device: k.device(...)",
+        f"{DIFFERENT} {what} differently: {expected} and {found} bytes",
+        fix=RUN_ON_DEVICE,
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kit.backends.emulator.device_macros import emulated_architecture, name_device_macros
+from kit.backends.emulator.layouts import layout_assertions
 from kit.cuda.options import CudaOptions
 from kit.cuda.signature import CudaSignature, CudaSymbol
 from kit.source.c_symbols import is_c_symbol
@@ -48,7 +49,10 @@ def translate_cell(
     parts.append("#define KIT_CHECK_BOUNDS 1")
     parts += [f"#define {name} kit_cell_{name}" for name in _taken_names(kernels)]
     text = name_device_macros(source)
-    parts += [f'#line 1 "{CELL_FILE}"', text, *_entries(kernels), *_symbols(symbols)]
+    parts += [f'#line 1 "{CELL_FILE}"', text]
+    # First: where layouts differ, what else is wrong follows from it.
+    parts += layout_assertions(kernels, symbols, CELL_FILE)
+    parts += [*_entries(kernels), *_symbols(symbols)]
     return "\n".join(parts) + "\n"
 
 

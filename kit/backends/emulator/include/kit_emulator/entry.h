@@ -73,6 +73,16 @@ KIT_COLD void locate(unsigned thread[3]) {
     thread[2] = threadIdx.z;
 }
 
+/// The type of a kernel's parameter.
+template <class F, std::size_t I>
+struct Parameter;
+template <class R, class A, class... B>
+struct Parameter<R (*)(A, B...), 0> {
+    using type = A;
+};
+template <class R, class A, class... B, std::size_t I>
+struct Parameter<R (*)(A, B...), I> : Parameter<R (*)(B...), I - 1> {};
+
 template <class A>
 using Stored = std::remove_cv_t<std::remove_reference_t<A>>;
 
@@ -170,5 +180,14 @@ template <class T>
 constexpr kit_emulator::Symbol kit_emulator_symbol_of(T& variable) {
     return {&variable, sizeof(T), std::is_const_v<std::remove_all_extents_t<T>>};
 }
+// What a parameter or a variable consists of, for the assertions of layouts.py.
+template <class F, std::size_t I>
+using kit_emulator_value = typename kit_emulator::Parameter<F, I>::type;
+template <class F, std::size_t I>
+using kit_emulator_pointee = std::remove_pointer_t<kit_emulator_value<F, I>>;
+template <class F, std::size_t I>
+using kit_emulator_viewed = std::remove_pointer_t<decltype(kit_emulator_value<F, I>::data)>;
+template <class T>
+using kit_emulator_variable = std::remove_all_extents_t<T>;
 using kit_emulator_kernel = kit_emulator::Kernel;
 using kit_emulator_symbol = kit_emulator::Symbol;
