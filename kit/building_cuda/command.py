@@ -10,6 +10,7 @@ from kit.backends.find_device import find_devices
 from kit.backends.packages import find_package
 from kit.cuda.includes import included_files
 from kit.cuda.options import CI_ARCHITECTURES, CudaOptions
+from kit.cuda.stored_signature import STORED_FIELDS
 from kit.errors import CellError
 from kit.store.loading import sha256_hex
 
@@ -27,7 +28,7 @@ PROGRAM: Final = "cell"
 """What NVRTC's messages call the cell."""
 
 # Raised whenever kit builds differently from the same inputs, so that old artifacts are not found.
-_RECIPE: Final = "1"
+_RECIPE: Final = "2"
 
 # CCCL (13.3.5) puts the architecture into the namespaces of Thrust and CUB, so that a kernel with a
 # thrust::complex had another name in each cubin. That is for libraries that are linked together.
@@ -132,6 +133,7 @@ def build_identity(
     outputs = options.outputs or {}
     identity = {
         "recipe": _RECIPE,
+        "stored fields": STORED_FIELDS,
         "cuda cell": text,
         "architectures": " ".join(architectures),
         "options": "\0".join(nvrtc_options(options, packages)),

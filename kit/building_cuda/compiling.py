@@ -17,7 +17,8 @@ from kit.cache import JSON
 from kit.cuda.options import CudaOptions
 from kit.cuda.probe import PREFIX
 from kit.cuda.prototypes import parse_cuda_cell
-from kit.cuda.signature import CudaSignature, CudaSymbol, signature_to_json, symbol_to_json
+from kit.cuda.signature import CudaSignature, CudaSymbol
+from kit.cuda.stored_signature import signature_to_json, symbol_to_json
 from kit.errors import CellError, one_line
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _resources(
     read = {one.architecture: read_resources(one.log) for one in programs}
     return {
         signature.name: {
-            architecture: list(uses[signature.lowered])
+            architecture: uses[signature.lowered]._asdict()
             for architecture, uses in read.items()
             if signature.lowered in uses
         }

@@ -14,7 +14,8 @@ from kit.building_cuda.command import build_identity, check_flags, choose_archit
 from kit.cache import JSON, ArtifactUnusable, Built, Entry, digest, open_store, unique_module_name
 from kit.cuda.includes import included_files
 from kit.cuda.options import CudaOptions
-from kit.cuda.signature import CudaSignature, CudaSymbol, signature_from_json, symbol_from_json
+from kit.cuda.signature import CudaSignature, CudaSymbol
+from kit.cuda.stored_signature import signature_from_json, symbol_from_json
 from kit.errors import BuildError, CellError
 from kit.trace import BuildRecord, KernelResources
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ObtainedCell", "obtain_cell"]
 
+_RESOURCES: Final = ("registers", "stack", "spill_stores", "spill_loads", "shared")
 _USUAL_THREADS: Final = 256  # of a block, where neither cell nor kernel says
 
 
@@ -92,8 +94,15 @@ def obtain_cell(
 
     found, missing = (None, "forced") if options.force else store.inspect(key)
     entry, was_built = (found, False) if found is not None else build_once(options.force)
+    try:
+        facts = _read_facts(entry)
+    except _UNREADABLE:
+        missing = "what was stored is damaged"
+        entry, was_built = build_once(True)
+        facts = _read_facts(entry)
     record = _record(
         entry,
+        facts,
         options,
         hit=not was_built,
         reason=f"built: {missing}" if was_built else "store",
@@ -107,15 +116,7 @@ def obtain_cell(
             again, _ = build_once(False)
             return _split(again, store.read_artifact(again))
 
-    meta = cast("Mapping[str, Any]", entry.meta)
-    return ObtainedCell(
-        signatures=tuple(signature_from_json(one) for one in meta["signatures"]),
-        symbols=tuple(symbol_from_json(one) for one in meta["symbols"]),
-        record=record,
-        refusal=None if meta["refusal"] is None else CellError(**meta["refusal"]),
-        files=files,
-        read_cubins=read_cubins,
-    )
+    return ObtainedCell(facts.signatures, facts.symbols, record, facts.refusal, files, read_cubins)
 
 
 class _Build(NamedTuple):
@@ -164,6 +165,34 @@ def _label(text: str) -> str:
     return head.replace("__global__", "").strip()[:60]
 
 
+class _Facts(NamedTuple):
+    """What an entry says, checked as far as a wrong answer would be read as another one."""
+
+    signatures: tuple[CudaSignature, ...]
+    symbols: tuple[CudaSymbol, ...]
+    refusal: CellError | None
+    resources: Mapping[str, Mapping[str, Mapping[str, int]]]
+
+
+_UNREADABLE: Final = (TypeError, ValueError, LookupError, AttributeError)
+
+
+def _read_facts(entry: Entry) -> _Facts:
+    """One of `_UNREADABLE` where kit did not write that."""
+    meta = cast("Mapping[str, Any]", entry.meta)
+    if sum(size for _, size in meta["cubins"]) != entry.artifact_bytes:
+        raise ValueError("the cubins are longer or shorter than the artifact")
+    return _Facts(
+        signatures=tuple(signature_from_json(one) for one in meta["signatures"]),
+        symbols=tuple(symbol_from_json(one) for one in meta["symbols"]),
+        refusal=None if meta["refusal"] is None else CellError(**meta["refusal"]),
+        resources={
+            kernel: {name: {key: use[key] for key in _RESOURCES} for name, use in uses.items()}
+            for kernel, uses in meta["resources"].items()
+        },
+    )
+
+
 def _split(entry: Entry, content: bytes) -> Mapping[str, bytes]:
     """The cubins that lie one after another in an artifact."""
     cubins: dict[str, bytes] = {}
@@ -175,10 +204,16 @@ def _split(entry: Entry, content: bytes) -> Mapping[str, bytes]:
 
 
 def _record(
-    entry: Entry, options: CudaOptions, *, hit: bool, reason: str, seconds: Mapping[str, float]
+    entry: Entry,
+    facts: _Facts,
+    options: CudaOptions,
+    *,
+    hit: bool,
+    reason: str,
+    seconds: Mapping[str, float],
 ) -> BuildRecord:
     meta = cast("Mapping[str, Any]", entry.meta)
-    bounds = {one[0]: one[5] for one in meta["signatures"]}
+    bounds = {one.name: one.max_threads for one in facts.signatures}
     return BuildRecord(
         kernels=tuple(meta["kernels"]),
         language="cuda",
@@ -198,16 +233,16 @@ def _record(
                 architecture: _resources(architecture, use, options, bounds.get(kernel))
                 for architecture, use in uses.items()
             }
-            for kernel, uses in meta["resources"].items()
+            for kernel, uses in facts.resources.items()
         },
     )
 
 
 def _resources(
-    architecture: str, use: Sequence[int], options: CudaOptions, max_threads: int | None
+    architecture: str, use: Mapping[str, int], options: CudaOptions, max_threads: int | None
 ) -> KernelResources:
     """What ptxas said, with the occupancy of the cell's block or of the usual one."""
-    registers, stack, stores, loads, shared = use
+    registers, stack, stores, loads, shared = (use[key] for key in _RESOURCES)
     threads = prod(options.block) if options.block else min(_USUAL_THREADS, max_threads or 1024)
     limits = find_architecture(architecture)
     occupancy = None

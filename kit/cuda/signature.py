@@ -7,7 +7,7 @@ by every process that finds the cell there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kit.terms import Intent
 
@@ -21,10 +21,6 @@ __all__ = [
     "Element",
     "ParameterKind",
     "StructField",
-    "signature_from_json",
-    "signature_to_json",
-    "symbol_from_json",
-    "symbol_to_json",
 ]
 
 ParameterKind = Literal["pointer", "view", "cview", "scalar", "vector", "struct"]
@@ -233,46 +229,3 @@ class CudaSymbol(NamedTuple):
     space: Literal["constant", "device"]
     line: int
     const: bool = False
-
-
-# ---- as JSON: lists in the order of the fields -------------------------------------------------
-
-
-def signature_to_json(signature: CudaSignature) -> list[Any]:
-    """Plain lists, which `signature_from_json` reads."""
-    return list(signature)
-
-
-def signature_from_json(value: Any) -> CudaSignature:
-    """What `signature_to_json` wrote, after a way through JSON."""
-    plain = CudaSignature(*value)
-    parameters = tuple(_parameter(one) for one in cast("Sequence[Any]", plain.parameters))
-    return plain._replace(parameters=parameters)
-
-
-def symbol_to_json(symbol: CudaSymbol) -> list[Any]:
-    """Plain lists, which `symbol_from_json` reads."""
-    return list(symbol)
-
-
-def symbol_from_json(value: Any) -> CudaSymbol:
-    """What `symbol_to_json` wrote, after a way through JSON."""
-    plain = CudaSymbol(*value)
-    return plain._replace(element=_element(plain.element), shape=tuple(plain.shape))
-
-
-def _parameter(value: Any) -> CudaParameter:
-    plain = CudaParameter(*value)
-    return plain._replace(element=_element(plain.element))
-
-
-def _element(value: Any) -> Element:
-    plain = Element(*value)
-    if plain.fields is None:
-        return plain
-    return plain._replace(fields=tuple(_field(one) for one in plain.fields))
-
-
-def _field(value: Any) -> StructField:
-    plain = StructField(*value)
-    return plain._replace(element=_element(plain.element), shape=tuple(plain.shape))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import pickle
 import signal
@@ -11,7 +12,7 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from kit.build_cuda import BuiltCudaCell, build_cuda_cell, rebuild_cuda_kernel
 from kit.building_cuda import command, compiling, obtain
 from kit.cache import open_store
 from kit.cuda.options import CI_ARCHITECTURES, CudaOptions
+from kit.cuda.signature import CudaParameter, CudaSignature, CudaSymbol, Element, StructField
 from kit.errors import BuildError, CellError, KitError
 from kit.targets import use_target
 from kit.trace import KernelResources
@@ -422,6 +424,53 @@ def test_the_parser_is_in_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(command, "find_package", lambda name: tmp_path)
     other, _ = command.build_identity("text", PLAIN, ("sm_90",), packages)
     assert {name for name in identity if identity[name] != other[name]} == {"parser"}
+
+
+def test_the_fields_that_the_store_keeps_are_in_the_key() -> None:
+    packages = cuda_packages.find_cuda_packages()
+    identity, _ = command.build_identity("text", PLAIN, ("sm_90",), packages)
+    fields = dict(one.split(" ", 1) for one in identity["stored fields"].split("; "))
+    for kind in (CudaSignature, CudaSymbol, CudaParameter, Element, StructField):
+        assert fields[kind.__name__].split() == list(kind._fields)
+
+
+def drop_last(values: list[Any]) -> None:
+    del values[-1]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda meta: drop_last(meta["signatures"][0]),
+        lambda meta: meta["signatures"][0].append(1),
+        lambda meta: drop_last(meta["signatures"][0][3][0]),
+        lambda meta: drop_last(meta["signatures"][0][3][0][2]),
+        lambda meta: drop_last(meta["symbols"][0]),
+        lambda meta: meta["resources"]["k"]["sm_90"].pop("shared"),
+        lambda meta: meta.update(resources=None),
+        lambda meta: meta["cubins"][0].__setitem__(1, 10),
+        lambda meta: meta.pop("refusal"),
+    ],
+)
+def test_an_entry_that_says_something_else_than_kit_stores_is_built_again(
+    damage: Callable[[dict[str, Any]], object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KIT_CACHE_DIR", str(tmp_path))
+    text = "\n__constant__ float c[2];\n__global__ void k(double* y) { *y = c[0]; }\n"
+    first = build(text)
+    (path,) = (one for one in tmp_path.rglob("*") if one.is_file() and is_entry(one))
+    document = json.loads(path.read_bytes())
+    damage(document["meta"])
+    path.write_text(json.dumps(document))
+    again = build(text)
+    assert not again.record.hit
+    assert "damaged" in again.record.reason
+    assert again.kernels["k"].__signature__ == first.kernels["k"].__signature__
+    assert build(text).record.hit
+
+
+def is_entry(path: Path) -> bool:
+    return b'"signatures":' in path.read_bytes()
 
 
 # ---- included files -----------------------------------------------------------------------------

@@ -11,10 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kit.cuda.options import CI_ARCHITECTURES
-from kit.cuda.signature import (
-    CudaParameter,
-    Element,
-    StructField,
+from kit.cuda.signature import CudaParameter, Element, StructField
+from kit.cuda.stored_signature import (
     signature_from_json,
     signature_to_json,
     symbol_from_json,
